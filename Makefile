@@ -304,7 +304,7 @@ fuzz-programs: | compiler
 
 # The examples of these pages are their blocks of C that have a main(). What the first one
 # prints is the block after it that has no language.
-README_EXAMPLES = example-1 example-2 example-3 example-4
+README_EXAMPLES = example-1 example-2 example-3 example-4 example-5
 EXAMPLE_PAGES = README.md Documentation/calls.md Documentation/guide.md \
 	Documentation/coming-from.md
 

@@ -8,8 +8,8 @@
  *
  *   file ─> instance ──> wheel    which timers are due
  *                   ├──> table    the state of each timer
- *                   ├──> pool     memory for buckets and events
- *                   ├──> ready    events that wait to be read
+ *                   ├──> pool     memory for buckets
+ *                   ├──> events   events that wait to be read
  *                   ├──> notice   when and how readers are told of events
  *                   └──> job      the alarms at which the worker serves the instance
  *
@@ -21,21 +21,18 @@
  *   faces        main, uring, ioctl, batch, query, debug, stats
  *   whole        instance, turn
  *   operations   bulk, request, change, op
- *   delivery     harvest, period, notice
- *   services     supply, wakeup, registry, account, trace, workers, settings, worker,
- *                clock
+ *   delivery     stop, read, events, period, notice
+ *   services     shrink, supply, wakeup, registry, account, trace, workers, settings,
+ *                worker, clock
  *   wheel        wheel, hashed, hierarchy, table, chunk
  *
  * Locks. A lock is taken inside the locks that are indented less:
  *
  *   instance->setup      mutex: the settings, until the instance starts
- *   instance->harvest    mutex: delivering events and handing timers back. Held while
- *                        user memory is accessed
  *     instance->lock     spinlock: everything else in the instance
  *       worker->lock     raw spinlock: the worker's tenants, and their alarms
  *
- * A thread holds at most one of an instance's two mutexes. open() is called with the mutex
- * of all misc devices held, and takes none of them.
+ * open() is called with the mutex of all misc devices held, and takes none of them.
  *
  * The lock of the wait queue readers is never taken with instance->lock held. No interrupt
  * handler takes any of these locks: the hrtimer's callback only wakes the worker.
@@ -46,7 +43,8 @@
  *
  * One hold of instance->lock handles at most HWTIMER_HOLD timers. The holder neither
  * sleeps nor allocates memory: hwtimer_supply_reserve() allocates before it takes the
- * lock. Only if a reservation was wrong, hwtimer_pool_take() warns, and tries GFP_ATOMIC.
+ * lock, and user memory is written with page faults disabled. Only if a reservation was
+ * wrong, hwtimer_pool_take() warns, and tries GFP_ATOMIC.
  */
 #ifndef HWTIMER_H
 #define HWTIMER_H
@@ -64,10 +62,12 @@
 #include "hwtimer_account.h"
 #include "hwtimer_chunk.h"
 #include "hwtimer_clock.h"
-#include "hwtimer_harvest.h"
+#include "hwtimer_events.h"
 #include "hwtimer_notice.h"
 #include "hwtimer_registry.h"
 #include "hwtimer_settings.h"
+#include "hwtimer_shrink.h"
+#include "hwtimer_stop.h"
 #include "hwtimer_supply.h"
 #include "hwtimer_table.h"
 #include "hwtimer_wakeup.h"
@@ -79,7 +79,6 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
 /**
  * struct hwtimer_instance - one wheel and everything that belongs to it
  * @setup: mutex; see above
- * @harvest: mutex; see above
  * @lock: spinlock; protects all members below that name no other protection
  * @settings: the settings; constant once @started. Before that, written with both @setup
  *	and @lock held, so a reader needs one of the two. A reader that holds neither calls
@@ -100,22 +99,24 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
  * @tenant: the user and the cgroup of the process that started the instance; until then, of
  *	the one that opened it
  * @wheel: the wheel; empty until @started
- * @wheel_memory: memory of the wheel's buckets; constant once @started
+ * @start_memory: memory of the buckets of the wheel with which the instance starts; constant
+ *	once @started
+ * @wheel_memory: memory of the wheel's buckets; @start_memory unless the instance has the
+ *	whole wheel
  * @table: the records
  * @pool: the chunks
- * @ready: indices of expired records, in the order in which they expired. Records that
- *	are being delivered stay at the front until the holder of @harvest takes them out;
- *	until then no thread takes out a record behind them
- * @discards: number of discarded events in @ready; also read without the lock
+ * @events: events that wait to be read
  * @periodic: number of periodic timers; each has two records
+ * @resting: number of periodic timers whose event waits, unless it is their last: they
+ *	become pending again when it is delivered, see hwtimer_period.c
  * @notice: when and how readers are told of events; see struct hwtimer_notice for its
  *	protection
  * @stats: the counters. hwtimer_stats_get() adds those that the wheel and the worker
- *	keep. pending and ready are always exact. ready is also read without the lock
+ *	keep. pending and ready are always exact
  * @wakeup: the time of the next turn of the wheel
  * @trim: the spare chunks that are freed if they stay unused
+ * @shrink: the way back to the memory with which the instance started
  * @stopping: the progress of STOP
- * @leaving: the timers that are being delivered or handed back; protected by @harvest
  * @readers: wait queue of read() and poll(); has its own lock
  * @job: the alarms at which the worker serves the instance; see struct hwtimer_job
  * @users: number of those that may still use the instance: its file, the worker of @job,
@@ -125,7 +126,6 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
  */
 struct hwtimer_instance {
 	struct mutex setup; /* see above */
-	struct mutex harvest; /* see above */
 	spinlock_t lock; /* see above */
 
 	struct hwtimer_settings settings;
@@ -139,19 +139,20 @@ struct hwtimer_instance {
 	struct hwtimer_tenant_id tenant;
 
 	struct hwtimer_wheel wheel;
+	void *start_memory;
 	void *wheel_memory;
 	struct hwtimer_table table;
 	struct hwtimer_pool pool;
-	struct hwtimer_queue ready;
-	u64 discards;
+	struct hwtimer_events events;
 	u32 periodic;
+	u32 resting;
 	struct hwtimer_notice notice;
 	struct hwtimer_stats stats;
 	struct hwtimer_wakeup wakeup;
 	struct hwtimer_trim trim;
+	struct hwtimer_shrink shrink;
 
 	struct hwtimer_stopping stopping;
-	struct hwtimer_leaving leaving;
 	wait_queue_head_t readers;
 
 	struct hwtimer_job job;
@@ -180,7 +181,7 @@ hwtimer_instance_started(const struct hwtimer_instance *instance)
  * @instance: the instance; no lock is needed
  *
  * No event is queued once @stopped is set. So the number of events, which is read after
- * @stopped, can only fall.
+ * @stopped, can only fall, but for HWTIMER_IOC_REWIND.
  *
  * Return: whether the instance is stopped and no event waits to be read. Any context.
  */
@@ -189,7 +190,7 @@ hwtimer_instance_drained(const struct hwtimer_instance *instance)
 {
 	/* Pairs with the smp_store_release() in stop_first(). */
 	return smp_load_acquire(&instance->stopped) &&
-	       !READ_ONCE(instance->stats.ready);
+	       !READ_ONCE(instance->events.unread);
 }
 
 /**
@@ -202,6 +203,30 @@ static inline u32
 hwtimer_instance_timers(const struct hwtimer_instance *instance)
 {
 	return instance->table.used - instance->periodic;
+}
+
+/**
+ * hwtimer_instance_extended - whether the instance has the whole wheel
+ * @instance: the instance; its lock is held
+ *
+ * Return: whether it has another wheel than that with which it started.
+ */
+static inline bool
+hwtimer_instance_extended(const struct hwtimer_instance *instance)
+{
+	return instance->wheel_memory != instance->start_memory;
+}
+
+/**
+ * hwtimer_shrink_ended - note that timers have ended
+ * @instance: the instance; its lock is held
+ *
+ * If no timer is left, the worker frees the instance's memory after some time.
+ */
+static inline void hwtimer_shrink_ended(struct hwtimer_instance *instance)
+{
+	if (unlikely(!instance->table.used && instance->shrink.large))
+		hwtimer_shrink_watch(instance);
 }
 
 /**
@@ -222,35 +247,6 @@ static inline u64 hwtimer_instance_now(const struct hwtimer_instance *instance)
 	const struct hwtimer_clock_desc *clock = instance->settings.clock;
 
 	return clock->now() + instance->offsets[clock->nr];
-}
-
-/**
- * hwtimer_instance_add_ready - change the number of events that wait to be read
- * @instance: the instance; its lock is held
- * @count: number to add; may be negative
- *
- * Readers read the number without the lock. A caller that adds events wakes the readers
- * afterwards.
- */
-static inline void hwtimer_instance_add_ready(struct hwtimer_instance *instance,
-					      s64 count)
-{
-	lockdep_assert_held(&instance->lock);
-	WRITE_ONCE(instance->stats.ready, instance->stats.ready + count);
-}
-
-/**
- * hwtimer_instance_add_discards - change the number of discarded events in the queue
- * @instance: the instance; its lock is held
- * @count: number to add; may be negative
- *
- * Other threads read the number without the lock.
- */
-static inline void
-hwtimer_instance_add_discards(struct hwtimer_instance *instance, s64 count)
-{
-	lockdep_assert_held(&instance->lock);
-	WRITE_ONCE(instance->discards, instance->discards + count);
 }
 
 /**

@@ -232,8 +232,5 @@ long hwtimer_batch_cancel_all(struct hwtimer_instance *instance,
 			return -EINTR;
 		cond_resched();
 	}
-	/* Discarded events that were behind others are at the front now. */
-	while (hwtimer_harvest_discarded(instance) && !signal_pending(current))
-		cond_resched();
 	return 0;
 }

@@ -398,8 +398,6 @@ static noinline void bulk_run_singly(struct hwtimer_instance *instance,
  * @words: in: the timers; out: the results; see the top of this file
  * @count: number of operations, at most HWTIMER_HOLD
  *
- * Frees discarded events first, which makes room for new timers.
- *
  * Return: 0: each operation has a result; -EINVAL, -ENOMEM: no operation was done. May
  * sleep.
  */
@@ -408,7 +406,6 @@ int hwtimer_bulk_run(struct hwtimer_instance *instance,
 {
 	int err;
 
-	hwtimer_op_make_room(instance);
 	/* Most bulks are valid anyway, and most instances are ready. */
 	if (unlikely(!bulk_plain(bulk) ||
 		     !hwtimer_instance_started(instance))) {

@@ -3,16 +3,11 @@
  * Changes timers, and ends those that HWTIMER_REARM makes anew; see hwtimer_change.h.
  *
  * A pending timer keeps its record, whatever changes. A timer that is not pending ends, and
- * the caller then makes another one, with another id. Its record could not be used again at
- * once, because an index in the middle of the queue of events cannot be removed: the event
- * stays there, discarded, until its turn comes. Only the first event can be taken out, and
- * it is. So a program whose limit leaves room for no other timer can still rearm the timer
- * whose event is next.
+ * the caller then makes another one, with another id.
  *
  * All checks come before the first change, so that a refused request changes nothing.
  */
 #include "hwtimer_change.h"
-#include "hwtimer_harvest.h"
 #include "hwtimer_op.h"
 #include "hwtimer_period.h"
 
@@ -103,46 +98,18 @@ bool hwtimer_change_pending(struct hwtimer_instance *instance,
 }
 
 /*
- * The event that is first in the queue, and is not being read: the index of its record, or
- * HWTIMER_NO_RECORD.
- */
-static u32 first_event(const struct hwtimer_instance *instance)
-{
-	const struct hwtimer_queue *ready = &instance->ready;
-	u32 index;
-
-	if (hwtimer_queue_empty(ready))
-		return HWTIMER_NO_RECORD;
-	index = ready->head->indices[ready->first];
-	return hwtimer_table_record(&instance->table, index)->state ==
-			       HWTIMER_EXPIRED ?
-		       index :
-		       HWTIMER_NO_RECORD;
-}
-
-/*
- * If the limit leaves no room, frees an event that an earlier request in this hold of the lock
- * has dropped, and that no other is ahead of. One is enough for the timer to be made.
- */
-static void make_room(struct hwtimer_instance *instance)
-{
-	if (unlikely(instance->discards) && !hwtimer_op_room(instance, 1))
-		hwtimer_harvest_discarded_one(instance);
-}
-
-/*
- * Whether there is room for the timer that the request makes. @first: the record of the
- * timer that it ends, if that is freed at once; NULL: none is. Returns 0 or an error.
+ * Whether there is room for the timer that the request makes. @ended: the record of the
+ * timer that it ends; NULL: none. Returns 0 or an error.
  */
 static int room_for(struct hwtimer_instance *instance,
 		    const struct hwtimer_request *request,
-		    const struct hwtimer_record *first)
+		    const struct hwtimer_record *ended)
 {
 	u32 spare = hwtimer_table_spare(&instance->table);
 	u32 needed = request->interval ? 2 : 1;
 
-	if (first)
-		spare += hwtimer_period_spare(instance, first);
+	if (ended)
+		spare += hwtimer_period_spare(instance, ended);
 	else if (!hwtimer_op_room(instance, 1))
 		return hwtimer_op_refusal(instance);
 	return spare < needed ? -ENOMEM : 0;
@@ -155,32 +122,20 @@ static int room_for(struct hwtimer_instance *instance,
  * @request: the request, with HWTIMER_REARM; valid
  * @moment: this hold of the instance's lock
  *
- * Drops the timer's event if it waits. An event that is being read becomes the last one of a
- * periodic timer.
+ * Drops the timer's event.
  *
  * Return: 0: to schedule the new timer now succeeds; -ENOSPC, -ENOMEM: nothing has changed.
  */
 int hwtimer_change_end(struct hwtimer_instance *instance,
-		       const struct hwtimer_request *request,
-		       struct hwtimer_moment *moment)
+		       const struct hwtimer_request *request)
 {
 	struct hwtimer_record *record =
 		hwtimer_table_find(&instance->table, request->id);
-	u32 index = lower_32_bits(request->id);
-	bool first;
-	int err;
+	int err = room_for(instance, request, record);
 
 	lockdep_assert_held(&instance->lock);
-	make_room(instance);
-	first = record && first_event(instance) == index;
-	err = room_for(instance, request, first ? record : NULL);
-	if (err || !record)
-		return err;
-	if (record->state == HWTIMER_EXPIRED)
-		hwtimer_op_drop_event(instance, record, index, first);
-	else if (record->state == HWTIMER_LEAVING &&
-		 hwtimer_record_periodic(record))
-		hwtimer_period_end(instance, record,
-				   hwtimer_moment_now(moment));
-	return 0;
+	if (!err && record)
+		hwtimer_events_drop(instance, record,
+				    lower_32_bits(request->id));
+	return err;
 }

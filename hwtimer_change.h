@@ -34,7 +34,6 @@ bool hwtimer_change_pending(struct hwtimer_instance *instance,
 			    const struct hwtimer_request *request,
 			    struct hwtimer_moment *moment, int *result);
 int hwtimer_change_end(struct hwtimer_instance *instance,
-		       const struct hwtimer_request *request,
-		       struct hwtimer_moment *moment);
+		       const struct hwtimer_request *request);
 
 #endif /* HWTIMER_CHANGE_H */

@@ -171,33 +171,6 @@ bool hwtimer_queue_grow(struct hwtimer_queue *queue, struct hwtimer_pool *pool)
 	return true;
 }
 
-/*
- * Appends @count indices; may take one chunk from @pool for each chunkful, and one more.
- * Returns the number appended, which is @count unless the pool has too few chunks.
- */
-unsigned int hwtimer_queue_add_indices(struct hwtimer_queue *queue,
-				       struct hwtimer_pool *pool,
-				       const u32 *indices, unsigned int count)
-{
-	unsigned int left = count;
-
-	while (left) {
-		unsigned int room;
-
-		if ((!queue->head || queue->last == HWTIMER_CHUNK_INDICES) &&
-		    unlikely(!hwtimer_queue_grow(queue, pool)))
-			break;
-		room = min_t(unsigned int, left,
-			     HWTIMER_CHUNK_INDICES - queue->last);
-		memcpy(&queue->tail->indices[queue->last], indices,
-		       room * sizeof(*indices));
-		queue->last += room;
-		indices += room;
-		left -= room;
-	}
-	return count - left;
-}
-
 /* Hands the head chunk of @queue, which is not empty, back to @pool. */
 void hwtimer_queue_drop_head(struct hwtimer_queue *queue,
 			     struct hwtimer_pool *pool)
@@ -211,29 +184,6 @@ void hwtimer_queue_drop_head(struct hwtimer_queue *queue,
 		queue->first = head->next->first;
 	}
 	hwtimer_pool_give(pool, head);
-}
-
-/* Drops the first @slots slots, which are all in the head chunk. */
-void hwtimer_queue_take(struct hwtimer_queue *queue, struct hwtimer_pool *pool,
-			unsigned int slots)
-{
-	queue->first += slots;
-	if (queue->first == hwtimer_queue_end(queue, queue->head))
-		hwtimer_queue_drop_head(queue, pool);
-}
-
-/* Drops the first @slots slots. The queue has at least that many. */
-void hwtimer_queue_drop(struct hwtimer_queue *queue, struct hwtimer_pool *pool,
-			unsigned int slots)
-{
-	while (slots) {
-		unsigned int here =
-			min(slots, hwtimer_queue_end(queue, queue->head) -
-					   queue->first);
-
-		hwtimer_queue_take(queue, pool, here);
-		slots -= here;
-	}
 }
 
 /* Moves all of @more to the end of @queue, in constant time. */

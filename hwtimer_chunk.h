@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Chunks are blocks of HWTIMER_CHUNK_BYTES, 256. The wheel keeps its entries in queues of
- * chunks; the instance keeps its events in one. The instance also owns the pool of spare
- * chunks, and makes sure that it never runs dry (see hwtimer_pool_take()).
+ * chunks. The instance owns the pool of spare chunks, and makes sure that it never runs dry
+ * (see hwtimer_pool_take()).
  *
  * A queue of chunks is an unrolled linked list. Walking it tells the processor its next
  * cache misses; walking a list of timers would not.
@@ -48,18 +48,14 @@ struct hwtimer_entry {
  * @first: number of slots already taken from the front; not valid in the head of a queue
  * @used: number of slots filled; not valid in the tail of a queue
  * @dead: a bit for each entry that is known to be dead; and HWTIMER_CHUNK_LOOKED
- * @entries: slots of a chunk in a bucket
- * @indices: slots of a chunk in the queue of events
+ * @entries: the slots
  */
 struct hwtimer_chunk {
 	struct hwtimer_chunk *next;
 	u16 first;
 	u16 used;
 	u32 dead;
-	union {
-		struct hwtimer_entry entries[HWTIMER_CHUNK_ENTRIES];
-		u32 indices[HWTIMER_CHUNK_INDICES];
-	};
+	struct hwtimer_entry entries[HWTIMER_CHUNK_ENTRIES];
 };
 
 static_assert(sizeof(struct hwtimer_chunk) == HWTIMER_CHUNK_BYTES);
@@ -149,7 +145,7 @@ static inline void hwtimer_pool_give(struct hwtimer_pool *pool,
 }
 
 /**
- * struct hwtimer_queue - a queue of chunks, of entries or of indices
+ * struct hwtimer_queue - a queue of chunks
  * @head: the first chunk; NULL if the queue is empty
  * @tail: the last chunk; valid unless the queue is empty
  * @first: number of slots of @head already taken
@@ -228,15 +224,8 @@ static inline void hwtimer_queue_begin_entry(struct hwtimer_queue *queue,
 	};
 }
 
-unsigned int hwtimer_queue_add_indices(struct hwtimer_queue *queue,
-				       struct hwtimer_pool *pool,
-				       const u32 *indices, unsigned int count);
 void hwtimer_queue_drop_head(struct hwtimer_queue *queue,
 			     struct hwtimer_pool *pool);
-void hwtimer_queue_take(struct hwtimer_queue *queue, struct hwtimer_pool *pool,
-			unsigned int slots);
-void hwtimer_queue_drop(struct hwtimer_queue *queue, struct hwtimer_pool *pool,
-			unsigned int slots);
 void hwtimer_queue_splice(struct hwtimer_queue *queue,
 			  struct hwtimer_queue *more);
 void hwtimer_queue_drain(struct hwtimer_queue *queue);

@@ -3,7 +3,6 @@
  * Puts an instance together from its parts, stops it, and takes it apart; see
  * hwtimer_instance.h.
  */
-#include <linux/mm.h>
 #include <linux/poll.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -29,27 +28,18 @@ static struct hwtimer_instance *instance_alloc(struct hwtimer_account *account)
 {
 	struct hwtimer_instance *instance;
 	u64 bytes = hwtimer_supply_base_bytes();
-	struct page *page;
 
 	if (!hwtimer_memory_allows(bytes) ||
 	    !hwtimer_account_charge(account, bytes))
 		return NULL;
 	instance = kzalloc(sizeof(*instance), HWTIMER_GFP_AHEAD);
-	if (!instance)
-		goto err_charge;
-	page = alloc_page(HWTIMER_GFP_AHEAD | __GFP_ZERO);
-	if (!page)
-		goto err_instance;
-	instance->leaving.page = page_address(page);
+	if (!instance) {
+		hwtimer_account_uncharge(account, bytes);
+		return NULL;
+	}
 	instance->account = account;
 	instance->charged = bytes;
 	return instance;
-
-err_instance:
-	kfree(instance);
-err_charge:
-	hwtimer_account_uncharge(account, bytes);
-	return NULL;
 }
 
 /* Frees an instance that nobody uses. May sleep. */
@@ -59,12 +49,13 @@ static void instance_free(struct hwtimer_instance *instance)
 
 	trace_hwtimer_close(instance);
 	hwtimer_tenant_put(hwtimer_worker_tenant(&instance->job));
-	hwtimer_queue_drain(&instance->ready);
 	hwtimer_wheel_drain(&instance->wheel);
 	hwtimer_pool_drain(&instance->pool);
 	hwtimer_table_destroy(&instance->table);
-	kvfree(instance->wheel_memory);
-	free_page((unsigned long)instance->leaving.page);
+	hwtimer_table_destroy(&instance->shrink.outgrown);
+	if (hwtimer_instance_extended(instance))
+		kvfree(instance->wheel_memory);
+	kvfree(instance->start_memory);
 	hwtimer_supply_release(instance);
 	kfree(instance);
 	hwtimer_account_put(account);
@@ -101,12 +92,12 @@ hwtimer_instance_create(struct hwtimer_account *account)
 	instance->opener = task_tgid_nr(current);
 	instance->tenant = hwtimer_workers_caller();
 	mutex_init(&instance->setup);
-	mutex_init(&instance->harvest);
 	spin_lock_init(&instance->lock);
 	init_waitqueue_head(&instance->readers);
 	instance->settings = hwtimer_settings_default();
 	hwtimer_notice_init(&instance->notice);
 	instance->trim.at = HWTIMER_TICK_NONE;
+	instance->shrink.at = HWTIMER_TICK_NONE;
 	instance->wakeup.at = HWTIMER_TICK_NONE;
 	/* hwtimer_instance_behind() is false until there is a wheel. */
 	instance->wakeup.follow_at = MAX_JIFFY_OFFSET;
@@ -187,6 +178,8 @@ static void stop_first(struct hwtimer_instance *instance)
 	/* What the worker has to come for in spite of that. */
 	if (instance->trim.at != HWTIMER_TICK_NONE)
 		hwtimer_wakeup_chores(instance, instance->trim.at);
+	if (instance->shrink.at != HWTIMER_TICK_NONE)
+		hwtimer_wakeup_chores(instance, instance->shrink.at);
 }
 
 /**

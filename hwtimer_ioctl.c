@@ -12,6 +12,7 @@
 #include "hwtimer_instance.h"
 #include "hwtimer_ioctl.h"
 #include "hwtimer_query.h"
+#include "hwtimer_read.h"
 #include "hwtimer_request.h"
 #include "hwtimer_stats.h"
 
@@ -30,6 +31,7 @@ static_assert(sizeof(struct hwtimer_stop) == 32);
 static_assert(sizeof(struct hwtimer_notify) == 24);
 static_assert(sizeof(struct hwtimer_list) == 32);
 static_assert(sizeof(struct hwtimer_cancel_all) == 32);
+static_assert(sizeof(struct hwtimer_ack) == 16);
 
 /*
  * Copies in a structure that may grow, and so begins with a u32, the size that user space
@@ -226,8 +228,7 @@ static long ioctl_stop(struct hwtimer_instance *instance, void __user *argument)
 		return -EFAULT;
 	hwtimer_instance_stop(instance);
 	timers = u64_to_user_ptr(stop.timers);
-	ret = hwtimer_harvest_unprocessed(instance, timers, stop.count,
-					  &stop.left);
+	ret = hwtimer_stop_timers(instance, timers, stop.count, &stop.left);
 	if (put_user(stop.left, &user_stop->left) && ret <= 0)
 		return -EFAULT;
 	return ret;
@@ -253,7 +254,8 @@ static long ioctl_stats(struct hwtimer_instance *instance,
 
 static bool notify_valid(const struct hwtimer_notify *notify)
 {
-	if (notify->flags || notify->reserved)
+	if (notify->flags || notify->reserved ||
+	    notify->events > HWTIMER_EVENTS_MAX)
 		return false;
 	if (notify->events <= 1)
 		return !notify->delay;
@@ -276,6 +278,19 @@ static long ioctl_notify(struct hwtimer_instance *instance,
 	return 0;
 }
 
+static long ioctl_ack(struct hwtimer_instance *instance, void __user *argument)
+{
+	struct hwtimer_ack ack;
+	int err;
+
+	err = copy_in_sized(&ack, sizeof(ack), argument);
+	if (err)
+		return err;
+	if (ack.flags || ack.reserved)
+		return -EINVAL;
+	return hwtimer_read_ack(instance, ack.count);
+}
+
 /* The commands, and whether each changes the instance */
 static const struct {
 	unsigned int number;
@@ -287,7 +302,8 @@ static const struct {
 	{ HWTIMER_IOC_QUERY, false },	  { HWTIMER_IOC_STOP, true },
 	{ HWTIMER_IOC_STATS, false },	  { HWTIMER_IOC_NOTIFY, true },
 	{ HWTIMER_IOC_BULK, true },	  { HWTIMER_IOC_LIST, false },
-	{ HWTIMER_IOC_CANCEL_ALL, true },
+	{ HWTIMER_IOC_CANCEL_ALL, true }, { HWTIMER_IOC_ACK, true },
+	{ HWTIMER_IOC_REWIND, true },
 };
 
 /*
@@ -330,6 +346,10 @@ static noinline long ioctl_rare(struct hwtimer_instance *instance,
 		return ioctl_stats(instance, argument);
 	case HWTIMER_IOC_NOTIFY:
 		return ioctl_notify(instance, argument);
+	case HWTIMER_IOC_ACK:
+		return ioctl_ack(instance, argument);
+	case HWTIMER_IOC_REWIND:
+		return argument ? -EINVAL : hwtimer_read_rewind(instance);
 	default:
 		return -ENOTTY;
 	}
@@ -341,8 +361,8 @@ static noinline long ioctl_rare(struct hwtimer_instance *instance,
  * @command: the command, unchecked
  *
  * Before an instance starts, its first timer may have to wait until a worker is created, or
- * until another thread has started the instance. STOP may wait for a reader whose buffer has
- * to be paged in. All others wait for memory only, their argument's included.
+ * until another thread has started the instance. All others wait for memory only, their
+ * argument's included.
  *
  * Return: whether it may. Any context.
  */
@@ -350,8 +370,6 @@ bool hwtimer_ioctl_waits(const struct hwtimer_instance *instance,
 			 unsigned int command)
 {
 	switch (command) {
-	case HWTIMER_IOC_STOP:
-		return true;
 	case HWTIMER_IOC_SETUP:
 	case HWTIMER_IOC_SCHEDULE:
 	case HWTIMER_IOC_RESCHEDULE:

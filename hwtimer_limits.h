@@ -18,10 +18,11 @@
  *
  * HWTIMER_HOLD
  *	maximum number of timers handled in one hold of an instance's lock
- * HWTIMER_CHUNK_BYTES, HWTIMER_CHUNK_ENTRIES, HWTIMER_CHUNK_INDICES
- *	size of a chunk, and how many entries of a bucket or events it has room for
- * HWTIMER_BATCH
- *	maximum number of events in one copy to user space
+ * HWTIMER_CHUNK_BYTES, HWTIMER_CHUNK_ENTRIES
+ *	size of a chunk, and how many entries it has room for
+ * HWTIMER_EVENTS, HWTIMER_START_EVENTS
+ *	size of the ring of events, and of the one with which an instance starts; powers of
+ *	two
  * HWTIMER_STAMP_MAX
  *	the last stamp of a record, before 0 again; a power of two minus 1
  * HWTIMER_GENERATION_MAX
@@ -58,8 +59,7 @@
 #define HWTIMER_HOLD 256U
 #define HWTIMER_CHUNK_BYTES 256
 #define HWTIMER_CHUNK_ENTRIES 30
-#define HWTIMER_CHUNK_INDICES 60
-#define HWTIMER_BATCH 120U
+#define HWTIMER_EVENTS 4096U
 #define HWTIMER_STAMP_MAX 0xffffffffU
 #define HWTIMER_GENERATION_MAX 0xffffffffU
 #define HWTIMER_SLOTS_RETIRED 16
@@ -71,6 +71,7 @@
 #define HWTIMER_START_RECORDS 40U
 #define HWTIMER_START_BUCKETS 64U
 #define HWTIMER_START_ENTRIES 256U
+#define HWTIMER_START_EVENTS 512U
 #define HWTIMER_START_SPARE_CHUNKS 32U
 #define HWTIMER_DEAD_SPARED 32768
 #define HWTIMER_DEAD_DURING 16384
@@ -80,8 +81,12 @@
 #define HWTIMER_HOLD 8U
 #define HWTIMER_CHUNK_BYTES 32
 #define HWTIMER_CHUNK_ENTRIES 2
-#define HWTIMER_CHUNK_INDICES 4
-#define HWTIMER_BATCH 4U
+/* The KUnit suites have thousands of events wait; those of the ring use the start ring. */
+#ifdef HWTIMER_CHECKED
+#define HWTIMER_EVENTS 4096U
+#else
+#define HWTIMER_EVENTS 32U
+#endif
 #define HWTIMER_STAMP_MAX 15U
 #define HWTIMER_GENERATION_MAX 63U
 #define HWTIMER_SLOTS_RETIRED 0
@@ -93,6 +98,7 @@
 #define HWTIMER_START_RECORDS 6U
 #define HWTIMER_START_BUCKETS 8U
 #define HWTIMER_START_ENTRIES 8U
+#define HWTIMER_START_EVENTS 16U
 #define HWTIMER_START_SPARE_CHUNKS 0U
 #define HWTIMER_DEAD_SPARED 32
 #define HWTIMER_DEAD_DURING 16
@@ -102,8 +108,7 @@
 /* A step of a rewind files more than half of a hold, see rewind_steps(). */
 static_assert(HWTIMER_HOLD - HWTIMER_CHUNK_ENTRIES > HWTIMER_HOLD / 2);
 
-/* A hold of LIST checks all events that are being read, and another record. */
-static_assert(HWTIMER_BATCH + 1 < HWTIMER_HOLD);
+static_assert(HWTIMER_START_EVENTS >= 2 * HWTIMER_HOLD);
 
 static_assert((HWTIMER_STAMP_MAX & (HWTIMER_STAMP_MAX + 1)) == 0);
 

@@ -4,7 +4,7 @@
  * /dev/hwtimer.
  *
  * Called by the kernel. The file operations leave their work to other files:
- * hwtimer_account.c and hwtimer_instance.c (open and release), hwtimer_harvest.c and
+ * hwtimer_account.c and hwtimer_instance.c (open and release), hwtimer_read.c and
  * hwtimer_notice.c (read and poll), hwtimer_ioctl.c, hwtimer_uring.c (its commands by
  * io_uring) and hwtimer_stats.c (fdinfo).
  */
@@ -21,6 +21,7 @@
 #include "hwtimer_debug.h"
 #include "hwtimer_instance.h"
 #include "hwtimer_ioctl.h"
+#include "hwtimer_read.h"
 #include "hwtimer_stats.h"
 #include "hwtimer_uring.h"
 #include "hwtimer_version.h"
@@ -80,13 +81,12 @@ static ssize_t read_events(struct hwtimer_instance *instance,
 			return -ECANCELED;
 		/* Another reader may have taken the report or the events. */
 		if (nonblock || hwtimer_notice_readable(instance))
-			ret = hwtimer_harvest_events(instance, to,
-						     nonblock || nowait);
-		if (ret && ret != -EAGAIN)
+			ret = hwtimer_read_events(instance, to);
+		if (ret)
 			return ret;
 		if (hwtimer_instance_drained(instance))
 			return 0;
-		if (ret || (nonblock && !READ_ONCE(instance->stats.ready)))
+		if (nonblock)
 			return -EAGAIN;
 		/* Another thread has read or discarded the events meanwhile. */
 		if (signal_pending(current))

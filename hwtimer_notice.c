@@ -11,28 +11,39 @@
 #include "hwtimer_notice.h"
 
 /**
- * hwtimer_notice_readable - check whether read() has to stop waiting
+ * hwtimer_notice_enough - check whether as many events wait as readers want
  * @instance: the instance; no lock is needed
  *
- * When the events in the queue, discarded ones included, reach the limit of timers, no more
- * can come. Then readers are told whatever the threshold is.
+ * When the ring is full, or the events reach the limit of timers, or the user's limit has
+ * left room for no other timer, no more can come. Then readers are told whatever the
+ * threshold is.
+ *
+ * Return: whether readers have to be told of events.
+ */
+bool hwtimer_notice_enough(const struct hwtimer_instance *instance)
+{
+	const struct hwtimer_notice *notice = &instance->notice;
+	const struct hwtimer_events *events = &instance->events;
+	u32 unread = READ_ONCE(events->unread);
+
+	/* The settings of an instance that has not started may still change. */
+	if (!unread || !hwtimer_instance_started(instance))
+		return false;
+	return unread >= READ_ONCE(notice->events) ||
+	       READ_ONCE(notice->overdue) || hwtimer_events_full(events) ||
+	       unread + READ_ONCE(events->read) >= instance->settings.timers;
+}
+
+/**
+ * hwtimer_notice_readable - check whether read() has to stop waiting
+ * @instance: the instance; no lock is needed
  *
  * Return: whether enough events or a report wait, or the instance is stopped.
  */
 bool hwtimer_notice_readable(const struct hwtimer_instance *instance)
 {
-	const struct hwtimer_notice *notice = &instance->notice;
-	u64 discards = READ_ONCE(instance->discards);
-	u64 events = READ_ONCE(instance->stats.ready);
-
-	if (READ_ONCE(notice->clock_set) || READ_ONCE(instance->stopped))
-		return true;
-	/* The settings of an instance that has not started may still change. */
-	if (!events || !hwtimer_instance_started(instance))
-		return false;
-	return events >= READ_ONCE(notice->events) ||
-	       events + discards >= instance->settings.timers ||
-	       READ_ONCE(notice->overdue);
+	return READ_ONCE(instance->notice.clock_set) ||
+	       READ_ONCE(instance->stopped) || hwtimer_notice_enough(instance);
 }
 
 /**
@@ -108,6 +119,26 @@ static void notice_delay(struct hwtimer_instance *instance)
 }
 
 /**
+ * hwtimer_notice_unpark - have the worker come, unless readers are to come
+ * @instance: the instance; its lock is held
+ *
+ * Called when events were taken or dropped, or the threshold was raised: timers may be due
+ * that nobody turns the wheel for.
+ */
+void hwtimer_notice_unpark(struct hwtimer_instance *instance)
+{
+	struct hwtimer_events *events = &instance->events;
+
+	lockdep_assert_held(&instance->lock);
+	/* The report that the clock was set goes without a hold of the lock. */
+	if (likely(!events->parked) || hwtimer_events_full(events) ||
+	    hwtimer_notice_enough(instance))
+		return;
+	events->parked = false;
+	hwtimer_wakeup_again(instance);
+}
+
+/**
  * hwtimer_notice_queued - note that events were queued
  * @instance: the instance; its lock is held
  *
@@ -132,7 +163,7 @@ bool hwtimer_notice_queued(struct hwtimer_instance *instance)
 void hwtimer_notice_taken(struct hwtimer_instance *instance)
 {
 	lockdep_assert_held(&instance->lock);
-	if (instance->stats.ready)
+	if (instance->events.unread)
 		return;
 	instance->notice.first = HWTIMER_TICK_NONE;
 	instance->notice.due = HWTIMER_TICK_NONE;
@@ -159,9 +190,10 @@ void hwtimer_notice_set(struct hwtimer_instance *instance, u32 events,
 	notice->delay = delay;
 	notice->due = HWTIMER_TICK_NONE;
 	WRITE_ONCE(notice->overdue, false);
-	if (instance->stats.ready)
+	if (instance->events.unread)
 		notice_delay(instance);
 	ready = hwtimer_notice_readable(instance);
+	hwtimer_notice_unpark(instance);
 	spin_unlock(&instance->lock);
 
 	if (ready)
@@ -265,7 +297,7 @@ void hwtimer_notice_chores(struct hwtimer_instance *instance)
 	tell = hwtimer_notice_check_clock(instance);
 	if (notice->due <= now) {
 		/* If enough events waited before, readers were told already. */
-		tell |= !hwtimer_notice_readable(instance);
+		tell |= !hwtimer_notice_enough(instance);
 		notice->due = HWTIMER_TICK_NONE;
 		WRITE_ONCE(notice->overdue, true);
 	} else if (notice->due != HWTIMER_TICK_NONE && !instance->stopped) {

@@ -3,11 +3,6 @@
  * Tells readers that an instance has something to read: by read() and poll(), and by
  * wake-ups; also reports that CLOCK_REALTIME was set.
  *
- * hwtimer_main.c calls this for read() and poll(), hwtimer_ioctl.c for
- * HWTIMER_IOC_NOTIFY. hwtimer_turn.c, hwtimer_harvest.c and hwtimer_op.c report events that
- * were queued or taken. hwtimer_turn.c also checks the clock, and does the chores.
- * hwtimer_instance.c wakes readers when an instance is stopped.
- *
  * Code that makes an instance readable has to wake its readers, without the instance's
  * lock. So functions here that may make it readable, and that are called with the lock
  * held, return whether the caller has to call hwtimer_notice_wake() after it has released
@@ -54,12 +49,14 @@ void hwtimer_notice_init(struct hwtimer_notice *notice);
 void hwtimer_notice_set(struct hwtimer_instance *instance, u32 events,
 			u64 delay);
 
+bool hwtimer_notice_enough(const struct hwtimer_instance *instance);
 bool hwtimer_notice_readable(const struct hwtimer_instance *instance);
 __poll_t hwtimer_notice_mask(const struct hwtimer_instance *instance);
 int hwtimer_notice_wait(struct hwtimer_instance *instance);
 void hwtimer_notice_wake(struct hwtimer_instance *instance, __poll_t mask);
 void hwtimer_notice_hang_up(struct hwtimer_instance *instance);
 
+void hwtimer_notice_unpark(struct hwtimer_instance *instance);
 bool hwtimer_notice_queued(struct hwtimer_instance *instance);
 void hwtimer_notice_taken(struct hwtimer_instance *instance);
 

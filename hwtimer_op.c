@@ -10,33 +10,6 @@
 #include "hwtimer_op.h"
 #include "hwtimer_period.h"
 
-/**
- * hwtimer_op_drop_event - drop the event of an expired timer
- * @instance: the instance; its lock is held
- * @record: the timer's record, in state HWTIMER_EXPIRED
- * @index: index of the record
- * @first: the event is the first in the queue, and is to be taken out of it at once;
- *	otherwise it is discarded, and its record is freed when its turn comes
- */
-void hwtimer_op_drop_event(struct hwtimer_instance *instance,
-			   struct hwtimer_record *record, u32 index, bool first)
-{
-	lockdep_assert_held(&instance->lock);
-	trace_hwtimer_discard(instance, index);
-	hwtimer_period_rests_no_more(instance, record);
-	hwtimer_instance_add_ready(instance, -1);
-	instance->stats.discarded++;
-	if (first) {
-		hwtimer_queue_take(&instance->ready, &instance->pool, 1);
-		hwtimer_period_free(instance, index);
-		hwtimer_supply_trim(instance);
-	} else {
-		hwtimer_record_become(record, HWTIMER_DISCARDED);
-		hwtimer_instance_add_discards(instance, 1);
-	}
-	hwtimer_notice_taken(instance);
-}
-
 /*
  * CANCEL of an expired timer whose event stays. That event is the last: a periodic timer
  * ends with it. Returns the error.
@@ -82,36 +55,12 @@ int hwtimer_op_cancel_other(struct hwtimer_instance *instance, u64 id,
 
 	if (!record)
 		return -ENOENT;
-	switch (record->state) {
-	case HWTIMER_PENDING:
+	if (record->state == HWTIMER_PENDING)
 		return cancel_pending(instance, record, index);
-	case HWTIMER_EXPIRED:
-		if (!(flags & HWTIMER_DISCARD))
-			return cancel_expired(instance, record, moment);
-		hwtimer_op_drop_event(instance, record, index, false);
-		return 0;
-	case HWTIMER_LEAVING:
-		if (hwtimer_record_periodic(record))
-			return cancel_expired(instance, record, moment);
-		return -ENOENT;
-	default:
-		return -ENOENT;
-	}
-}
-
-/**
- * hwtimer_op_not_pending - why RESCHEDULE does not move a timer that is not pending
- * @record: the timer's record; the instance's lock is held
- *
- * Return: -EALREADY or -ENOENT, as struct hwtimer_request says.
- */
-int hwtimer_op_not_pending(const struct hwtimer_record *record)
-{
-	if (record->state == HWTIMER_EXPIRED ||
-	    (record->state == HWTIMER_LEAVING &&
-	     hwtimer_record_periodic(record)))
-		return -EALREADY;
-	return -ENOENT;
+	if (!(flags & HWTIMER_DISCARD))
+		return cancel_expired(instance, record, moment);
+	hwtimer_events_drop(instance, record, index);
+	return 0;
 }
 
 /**
@@ -121,7 +70,7 @@ int hwtimer_op_not_pending(const struct hwtimer_record *record)
  *	numbers of timers and events, to which this function adds
  *
  * Checks up to HWTIMER_HOLD records, and helps with a compaction as that many requests do.
- * Then frees up to HWTIMER_HOLD discarded events. May reschedule; takes the lock.
+ * May reschedule; takes the lock.
  *
  * Return: whether records are left to be checked.
  */
@@ -157,7 +106,6 @@ bool hwtimer_op_cancel_some(struct hwtimer_instance *instance,
 	all->cancelled += stats->cancelled - cancelled;
 	all->discarded += stats->discarded - discarded;
 	hwtimer_op_end(instance, HWTIMER_HOLD, &moment);
-	hwtimer_harvest_discarded(instance);
 	return all->cursor < end;
 }
 
@@ -265,6 +213,7 @@ static noinline void op_end_all(struct hwtimer_instance *instance, u32 count,
 
 	/* If no event waited before the requests, the readers know already. */
 	drained = moment->ready && hwtimer_instance_drained(instance);
+	hwtimer_notice_unpark(instance);
 	spin_unlock(&instance->lock);
 
 	if (unlikely(drained))
@@ -295,6 +244,7 @@ void hwtimer_op_end(struct hwtimer_instance *instance, u32 count,
 		hwtimer_wakeup_rearm(instance);
 	if (unlikely(instance->settings.flags & HWTIMER_REPORT_CLOCK_SET))
 		hwtimer_notice_watch_clock(instance);
+	hwtimer_shrink_ended(instance);
 	if (unlikely(compacts(instance) || instance->wheel.rewind.active ||
 		     moment->ready))
 		op_end_all(instance, count, moment);

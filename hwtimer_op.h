@@ -57,28 +57,10 @@ void hwtimer_op_end(struct hwtimer_instance *instance, u32 count,
 		    const struct hwtimer_moment *moment)
 	__releases(&instance->lock);
 
-void hwtimer_op_drop_event(struct hwtimer_instance *instance,
-			   struct hwtimer_record *record, u32 index,
-			   bool first);
 int hwtimer_op_cancel_other(struct hwtimer_instance *instance, u64 id,
 			    u32 flags, struct hwtimer_moment *moment);
 bool hwtimer_op_cancel_some(struct hwtimer_instance *instance,
 			    struct hwtimer_cancel_all *all);
-int hwtimer_op_not_pending(const struct hwtimer_record *record);
-
-/**
- * hwtimer_op_make_room - free discarded events, which makes room for new timers
- * @instance: the instance; its lock is not held
- *
- * Usually there are none, and an event that is being discarded can wait for the next call.
- * Takes the lock if there are some.
- */
-static __always_inline void
-hwtimer_op_make_room(struct hwtimer_instance *instance)
-{
-	if (unlikely(READ_ONCE(instance->discards)))
-		hwtimer_harvest_discarded(instance);
-}
 
 /**
  * hwtimer_op_begin - have the wheel follow the clock before requests are done
@@ -304,7 +286,7 @@ hwtimer_op_reschedule(struct hwtimer_instance *instance, u64 id, u64 time,
 	if (!record)
 		return -ENOENT;
 	if (unlikely(record->state != HWTIMER_PENDING))
-		return hwtimer_op_not_pending(record);
+		return -EALREADY;
 	hwtimer_wheel_move(&instance->wheel, record, lower_32_bits(id),
 			   hwtimer_op_deadline(time, flags, moment));
 	trace_hwtimer_reschedule(instance, lower_32_bits(id));

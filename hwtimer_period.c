@@ -185,7 +185,7 @@ void hwtimer_period_describe(const struct hwtimer_instance *instance, u32 index,
 /**
  * hwtimer_period_end - make the event of a periodic timer its last
  * @instance: the instance; its lock is held
- * @record: the record of a periodic timer whose event waits or is being delivered
+ * @record: the record of a periodic timer whose event waits
  * @now: the time, ns on the instance's clock; deadlines after it do not count as
  *	expirations
  */
@@ -200,35 +200,21 @@ void hwtimer_period_end(struct hwtimer_instance *instance,
 }
 
 /**
- * hwtimer_period_survey - count a timer in instance->stopping.resting if it rests
- * @instance: the instance, which is stopped; its lock and its mutex harvest are held
- * @record: a record that is in use and was not surveyed yet
- *
- * Counts periodic timers whose event waits and is not the last. Nothing expires after
- * STOP, so these are exactly the timers that hwtimer_period_rearm() will make pending
- * again. The mutex excludes events that are being delivered.
+ * hwtimer_period_rests - count a periodic timer that has expired as resting
+ * @instance: the instance; its lock is held
+ * @record: the timer's record
  */
-void hwtimer_period_survey(struct hwtimer_instance *instance,
-			   struct hwtimer_record *record)
+void hwtimer_period_rests(struct hwtimer_instance *instance,
+			  struct hwtimer_record *record)
 {
-	u32 count;
-
 	lockdep_assert_held(&instance->lock);
-	lockdep_assert_held(&instance->harvest);
-	if (record->state != HWTIMER_EXPIRED ||
-	    !hwtimer_record_periodic(record) ||
-	    record->flags & HWTIMER_RECORD_ENDING)
-		return;
-	count = extension_of(instance, record)->count;
-	if (count && count == hwtimer_period_expirations(instance, record,
-							 instance->stopping.at))
-		return;
 	record->flags |= HWTIMER_RECORD_RESTING;
-	instance->stopping.resting++;
+	record->told = 0;
+	instance->resting++;
 }
 
 /**
- * hwtimer_period_rests_no_more - take a timer out of instance->stopping.resting
+ * hwtimer_period_rests_no_more - do not count a timer as resting any more
  * @instance: the instance; its lock is held
  * @record: the record of a timer of any kind, whether it was counted or not
  *
@@ -241,7 +227,7 @@ void hwtimer_period_rests_no_more(struct hwtimer_instance *instance,
 	if (!(record->flags & HWTIMER_RECORD_RESTING))
 		return;
 	record->flags &= ~HWTIMER_RECORD_RESTING;
-	instance->stopping.resting--;
+	instance->resting--;
 }
 
 /**
@@ -251,7 +237,8 @@ void hwtimer_period_rests_no_more(struct hwtimer_instance *instance,
  * @now: the time, ns on the instance's clock
  *
  * Return: the number of deadlines: at least 1, at most the expirations that the timer has
- * left. It is 1 with HWTIMER_FIXED_DELAY.
+ * left. It is 1 with HWTIMER_FIXED_DELAY. If the event was read already, what it said; after a
+ * rewind, at least that.
  */
 u32 hwtimer_period_expirations(const struct hwtimer_instance *instance,
 			       const struct hwtimer_record *record, u64 now)
@@ -260,6 +247,8 @@ u32 hwtimer_period_expirations(const struct hwtimer_instance *instance,
 	u64 expirations = 1;
 
 	lockdep_assert_held(&instance->lock);
+	if (record->flags & HWTIMER_RECORD_READ)
+		return record->told;
 	/*
 	 * Deadlines after STOP do not count. Those that had passed before STOP do, even
 	 * if the clock is set back later.
@@ -271,6 +260,8 @@ u32 hwtimer_period_expirations(const struct hwtimer_instance *instance,
 	    now > record->deadline)
 		expirations +=
 			div64_u64(now - record->deadline, extension->interval);
+	/* After a rewind, the event does not take back what it has said, as STOP relies on it. */
+	expirations = max_t(u64, expirations, record->told);
 	return min_t(u64, expirations, extension->count ?: U32_MAX);
 }
 
@@ -291,6 +282,36 @@ static u64 next_deadline(const struct hwtimer_record *record, u64 interval,
 	    deadline > KTIME_MAX)
 		return HWTIMER_NEVER;
 	return deadline;
+}
+
+/**
+ * hwtimer_period_describe_next - say what a resting timer will be after its event
+ * @instance: the instance; its lock is held
+ * @index: index of the timer's record
+ * @now: the time from which the remaining time counts, and the interval with
+ *	HWTIMER_FIXED_DELAY, ns on the instance's clock
+ * @timer: out: the timer
+ *
+ * Return: false if the event is the timer's last.
+ */
+bool hwtimer_period_describe_next(const struct hwtimer_instance *instance,
+				  u32 index, u64 now,
+				  struct hwtimer_unprocessed *timer)
+{
+	const struct hwtimer_record *record =
+		hwtimer_table_record(&instance->table, index);
+	u32 expirations = hwtimer_period_expirations(instance, record, now);
+
+	lockdep_assert_held(&instance->lock);
+	hwtimer_period_describe(instance, index, now, timer);
+	if (timer->count && timer->count == expirations)
+		return false;
+	if (timer->count)
+		timer->count -= expirations;
+	timer->deadline =
+		next_deadline(record, timer->interval, expirations, now);
+	timer->remaining = timer->deadline - min(timer->deadline, now);
+	return true;
 }
 
 /**

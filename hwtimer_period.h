@@ -3,10 +3,7 @@
  * Makes timers periodic, counts their expirations, and makes them pending again after
  * each event. struct hwtimer_request in <linux/hwtimer.h> says what periodic timers do.
  *
- * Callers hold the instance's lock: hwtimer_request.c begins periodic timers,
- * and hwtimer_change.c changes them;
- * hwtimer_op.c, hwtimer_harvest.c and hwtimer_turn.c end timers of any kind;
- * hwtimer_harvest.c and hwtimer_query.c have timers described.
+ * Callers hold the instance's lock.
  *
  * A record has 32 bytes, too few for an interval and a count. So a periodic timer has a
  * second record, its extension.
@@ -32,8 +29,11 @@ void hwtimer_period_describe(const struct hwtimer_instance *instance, u32 index,
 			     u64 now, struct hwtimer_unprocessed *timer);
 void hwtimer_period_end(struct hwtimer_instance *instance,
 			struct hwtimer_record *record, u64 now);
-void hwtimer_period_survey(struct hwtimer_instance *instance,
-			   struct hwtimer_record *record);
+bool hwtimer_period_describe_next(const struct hwtimer_instance *instance,
+				  u32 index, u64 now,
+				  struct hwtimer_unprocessed *timer);
+void hwtimer_period_rests(struct hwtimer_instance *instance,
+			  struct hwtimer_record *record);
 void hwtimer_period_rests_no_more(struct hwtimer_instance *instance,
 				  struct hwtimer_record *record);
 u32 hwtimer_period_expirations(const struct hwtimer_instance *instance,

@@ -15,9 +15,6 @@ struct hwtimer_query;
 
 int hwtimer_query_timer(struct hwtimer_instance *instance,
 			struct hwtimer_query *query);
-u32 hwtimer_query_some(struct hwtimer_instance *instance,
-		       struct hwtimer_listed *timers, u64 *cursor, u32 max,
-		       bool *more);
 long hwtimer_query_list(struct hwtimer_instance *instance,
 			struct hwtimer_list *list);
 

@@ -182,7 +182,7 @@ static noinline int request_change(struct hwtimer_instance *instance,
 		return hwtimer_op_reschedule(instance, request->id,
 					     request->time, request->flags,
 					     moment);
-	err = hwtimer_change_end(instance, request, moment);
+	err = hwtimer_change_end(instance, request);
 	if (!err)
 		err = request_schedule_rare(instance, request, moment);
 	if (!err)
@@ -370,7 +370,7 @@ static noinline void requests_run_singly(struct hwtimer_instance *instance,
  * @requests: in: the requests, unchecked; out: their results, and the ids of new timers
  * @count: number of requests, at most HWTIMER_HOLD
  *
- * Frees discarded events first, which makes room for new timers. May sleep.
+ * May sleep.
  */
 void hwtimer_request_run(struct hwtimer_instance *instance,
 			 struct hwtimer_request *requests, u32 count)
@@ -379,7 +379,6 @@ void hwtimer_request_run(struct hwtimer_instance *instance,
 	int err;
 	u32 i;
 
-	hwtimer_op_make_room(instance);
 	err = requests_prepare(instance, requests, count, &demand);
 	if (err) {
 		/* A CANCEL fails with the others; alone, it would need no worker. */
@@ -409,7 +408,6 @@ void hwtimer_request_run_one(struct hwtimer_instance *instance,
 	struct hwtimer_demand demand __uninitialized;
 	int err;
 
-	hwtimer_op_make_room(instance);
 	err = requests_prepare(instance, request, 1, &demand);
 	if (unlikely(err)) {
 		request->result = request->result ?: err;

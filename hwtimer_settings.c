@@ -34,7 +34,9 @@ MODULE_PARM_DESC(default_kind, "Kind of wheel: 1 hashed, 2 hierarchical");
 
 static bool flags_valid(const struct hwtimer_setup *setup)
 {
-	if (setup->flags & ~HWTIMER_REPORT_CLOCK_SET || setup->reserved)
+	if (setup->flags &
+		    ~(HWTIMER_REPORT_CLOCK_SET | HWTIMER_AT_LEAST_ONCE) ||
+	    setup->reserved)
 		return false;
 	return !(setup->flags & HWTIMER_REPORT_CLOCK_SET) ||
 	       setup->clock == HWTIMER_CLOCK_REALTIME;

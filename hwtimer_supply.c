@@ -3,11 +3,13 @@
  * Allocates and frees the memory of an instance; see hwtimer_supply.h.
  *
  * Most instances have few timers, and the wheel that SETUP asks for is large: 142 KB by
- * default. So an instance starts with a few records (hwtimer_table_init_start()) and with a
- * hashed wheel of HWTIMER_START_BUCKETS, whatever kind of wheel it is to have. Both kinds
- * expire the same timers in the same order. With so few timers, it hardly matters that a
- * walk passes over those of later rounds. When the records are used up, the next requests
- * that add timers allocate more records and the whole wheel, and move the timers there.
+ * default, and 32 KB for the ring of events. So an instance starts with a few records
+ * (hwtimer_table_init_start()), a small ring, and a hashed wheel of HWTIMER_START_BUCKETS,
+ * whatever wheel it is to have. Both kinds expire the same timers in the same order. With so
+ * few timers, it hardly matters that a walk passes over those of later rounds. When the
+ * records are used up, the next requests that add timers allocate more records, the whole
+ * wheel and the whole ring, and move the timers and events there. The instance keeps the
+ * memory with which it started: hwtimer_shrink.c returns to it.
  */
 #include <linux/err.h>
 #include <linux/ktime.h>
@@ -46,22 +48,27 @@ static u32 records_max(const struct hwtimer_settings *settings)
 	return 2 * settings->timers;
 }
 
-/* The wheel with which an instance starts; @whole, if that is no larger. */
-static struct hwtimer_shape start_shape(const struct hwtimer_shape *whole)
+/* The wheel with which an instance starts, whatever wheel it is to have */
+static struct hwtimer_shape start_shape(const struct hwtimer_settings *settings)
 {
-	const struct hwtimer_shape start = { .tick = whole->tick,
-					     .kind = HWTIMER_KIND_HASHED,
-					     .buckets = HWTIMER_START_BUCKETS };
-
-	return hwtimer_wheel_memory(&start) < hwtimer_wheel_memory(whole) ?
-		       start :
-		       *whole;
+	return (struct hwtimer_shape){ .tick = settings->shape.tick,
+				       .kind = HWTIMER_KIND_HASHED,
+				       .buckets = HWTIMER_START_BUCKETS };
 }
 
-/* The bytes of a wheel of @shape and of the records with which an instance starts. */
-static u64 wheel_bytes(const struct hwtimer_shape *shape)
+/* The bytes of a wheel of @shape and of a ring of @events, which follows it in memory */
+static size_t wheel_bytes(const struct hwtimer_shape *shape, u32 events)
 {
-	return hwtimer_wheel_memory(shape) + hwtimer_table_start_bytes();
+	return hwtimer_wheel_memory(shape) + hwtimer_events_bytes(events);
+}
+
+/* Has the events use the ring behind a wheel of @shape. */
+static void ring_begin(struct hwtimer_instance *instance,
+		       const struct hwtimer_shape *shape, void *memory,
+		       u32 events)
+{
+	hwtimer_events_move(&instance->events,
+			    memory + hwtimer_wheel_memory(shape), events);
 }
 
 /*
@@ -74,7 +81,8 @@ static int wheel_alloc(const struct hwtimer_settings *settings,
 {
 	int err;
 
-	*memory = hwtimer_memory_get(hwtimer_wheel_memory(shape), 0);
+	*memory =
+		hwtimer_memory_get(wheel_bytes(shape, HWTIMER_START_EVENTS), 0);
 	if (!*memory)
 		return -ENOMEM;
 	err = hwtimer_table_init_start(table, records_max(settings));
@@ -118,9 +126,10 @@ static int wheel_begin(struct hwtimer_instance *instance,
 		       const struct hwtimer_tenant_id *id)
 {
 	const struct hwtimer_settings *settings = &instance->settings;
-	struct hwtimer_shape shape = start_shape(&settings->shape);
+	struct hwtimer_shape shape = start_shape(settings);
 	struct hwtimer_wheel wheel = {};
-	u64 bytes = wheel_bytes(&shape);
+	u64 bytes = wheel_bytes(&shape, HWTIMER_START_EVENTS) +
+		    hwtimer_table_start_bytes();
 	struct hwtimer_table table = {};
 	void *memory;
 	int err;
@@ -135,13 +144,13 @@ static int wheel_begin(struct hwtimer_instance *instance,
 		return err;
 	}
 	wheel_init(instance, &wheel, &shape, memory);
-	if (shape.buckets != settings->shape.buckets ||
-	    shape.kind != settings->shape.kind)
-		wheel.room = HWTIMER_START_ENTRIES;
+	wheel.room = HWTIMER_START_ENTRIES;
 
 	spin_lock(&instance->lock);
+	instance->start_memory = memory;
 	instance->wheel_memory = memory;
 	instance->wheel = wheel;
+	ring_begin(instance, &shape, memory, HWTIMER_START_EVENTS);
 	instance->table = table;
 	instance->charged += bytes;
 	instance->tenant = *id;
@@ -202,7 +211,7 @@ put:
  */
 u64 hwtimer_supply_base_bytes(void)
 {
-	return roundup_pow_of_two(sizeof(struct hwtimer_instance)) + PAGE_SIZE +
+	return roundup_pow_of_two(sizeof(struct hwtimer_instance)) +
 	       HWTIMER_FILE_BYTES;
 }
 
@@ -212,13 +221,16 @@ u64 hwtimer_supply_base_bytes(void)
  */
 void hwtimer_supply_account(struct hwtimer_instance *instance)
 {
+	struct hwtimer_shape start = start_shape(&instance->settings);
 	u64 bytes = hwtimer_supply_base_bytes() +
 		    hwtimer_table_bytes(&instance->table) +
 		    (u64)instance->pool.chunks * HWTIMER_CHUNK_BYTES;
 
 	lockdep_assert_held(&instance->lock);
 	if (instance->started)
-		bytes += hwtimer_wheel_memory(&instance->wheel.shape);
+		bytes += wheel_bytes(&start, HWTIMER_START_EVENTS);
+	if (hwtimer_instance_extended(instance))
+		bytes += wheel_bytes(&instance->wheel.shape, HWTIMER_EVENTS);
 	instance->stats.bytes = bytes;
 	instance->stats.bytes_peak = max(instance->stats.bytes_peak, bytes);
 }
@@ -234,8 +246,7 @@ demand_outlook(const struct hwtimer_instance *instance,
 		.adds = demand->timers,
 		.moves = demand->moves,
 		.resting = periodic,
-		.expiring = instance->stats.pending + demand->timers + periodic,
-		.queued = instance->stats.ready + instance->discards,
+		.live = instance->stats.pending + demand->timers + periodic,
 	};
 }
 
@@ -318,7 +329,7 @@ static bool wheel_outgrown(const struct hwtimer_instance *instance,
  * @chunks: spare chunks
  * @block: slots for the table
  * @wheel: the whole wheel, to replace the one with which the instance started; NULL: none
- * @memory: memory of the buckets of @wheel, or of the wheel that it has replaced
+ * @memory: memory of @wheel and of a ring of events; NULL: none, or the instance has got it
  */
 struct supply {
 	struct hwtimer_pool chunks;
@@ -386,7 +397,7 @@ static int supply_chunks(const struct hwtimer_instance *instance,
  * account or the memory has no room. Returns 0 or -ENOMEM. May sleep.
  */
 static int supply_block(const struct hwtimer_instance *instance,
-			struct supply *supply, u32 slots)
+			struct supply *supply, u32 slots, u32 floor)
 {
 	u32 count = max_t(u32, rounddown_pow_of_two(slots), HWTIMER_SLOT_UNIT);
 	u64 charged;
@@ -401,7 +412,7 @@ static int supply_block(const struct hwtimer_instance *instance,
 		if (count == HWTIMER_SLOT_UNIT)
 			return -ENOMEM;
 	}
-	err = hwtimer_table_alloc_block(count, &supply->block);
+	err = hwtimer_table_alloc_block(count, floor, &supply->block);
 	if (!err)
 		charged -= hwtimer_table_block_bytes(supply->block.nr_slots);
 	supply_uncharge(instance, charged);
@@ -436,7 +447,7 @@ static int supply_wheel(struct hwtimer_instance *instance,
 			struct supply *supply)
 {
 	const struct hwtimer_shape *shape = &instance->settings.shape;
-	u64 bytes = hwtimer_wheel_memory(shape);
+	u64 bytes = wheel_bytes(shape, HWTIMER_EVENTS);
 
 	if (supply_unwanted() || !hwtimer_memory_allows(bytes) ||
 	    !hwtimer_account_charge(instance->account, bytes))
@@ -459,6 +470,7 @@ static int supply_wheel(struct hwtimer_instance *instance,
  * @chunks: number of chunks
  * @ahead: number of chunks to allocate beyond @chunks, if that is not 0 and they can be had
  * @slots: number of slots
+ * @floor: the generation with which their records are to begin
  * @arrays: the table needs arrays with its first slots
  * @wheel: the instance needs the whole wheel
  */
@@ -466,6 +478,7 @@ struct shortage {
 	u32 chunks;
 	u32 ahead;
 	u32 slots;
+	u32 floor;
 	bool arrays;
 	bool wheel;
 };
@@ -488,7 +501,8 @@ static int supply_get(struct hwtimer_instance *instance, struct supply *supply,
 	if (!err && chunks)
 		supply_chunks(instance, supply, shortage->ahead);
 	if (!err && shortage->slots)
-		err = supply_block(instance, supply, shortage->slots);
+		err = supply_block(instance, supply, shortage->slots,
+				   shortage->floor);
 	if (!err && shortage->arrays)
 		err = supply_arrays(instance, supply);
 	if (!err && shortage->wheel)
@@ -498,7 +512,7 @@ static int supply_get(struct hwtimer_instance *instance, struct supply *supply,
 
 /*
  * The instance has got memory for which the account was charged @charged. Undoes the charge
- * for what the instance has not got, or has given up for it; the caller frees that.
+ * for what the instance has not got; the caller frees that.
  */
 static void supply_settle(struct hwtimer_instance *instance, u64 charged)
 {
@@ -513,8 +527,8 @@ static void supply_settle(struct hwtimer_instance *instance, u64 charged)
 
 /*
  * Moves the chunks and the block of @supply into the instance. What the table has no room
- * for, or no longer needs, stays in the block, and the caller frees it. A block without
- * the arrays that were allocated with it is not complete.
+ * for, or cannot use any more, stays in the block, and the caller frees it. A block without
+ * the arrays that a small table needs is not complete.
  */
 static void supply_deliver(struct hwtimer_instance *instance,
 			   struct supply *supply)
@@ -523,9 +537,10 @@ static void supply_deliver(struct hwtimer_instance *instance,
 		      block_bytes(&supply->block);
 
 	lockdep_assert_held(&instance->lock);
+	instance->shrink.large = true;
 	hwtimer_pool_merge(&instance->pool, &supply->chunks);
-	if (supply->block.slots &&
-	    (!instance->table.start || supply->block.arrays.slots))
+	if (supply->block.slots && (!hwtimer_table_small(&instance->table) ||
+				    supply->block.arrays.slots))
 		hwtimer_table_add_block(&instance->table, &supply->block);
 	supply_settle(instance, charged);
 }
@@ -537,7 +552,7 @@ static bool supply_free_block(struct hwtimer_instance *instance,
 {
 	struct hwtimer_block *block = &supply->block;
 
-	if (!block->slots && !block->arrays.slots && !block->start)
+	if (!block->slots && !block->arrays.slots)
 		return false;
 	spin_unlock(&instance->lock);
 	hwtimer_table_free_block(block);
@@ -557,8 +572,8 @@ static void supply_free_wheel(struct hwtimer_instance *instance,
 	kvfree(supply->memory);
 	supply->memory = NULL;
 	if (charged)
-		supply_uncharge(instance,
-				hwtimer_wheel_memory(&supply->wheel->shape));
+		supply_uncharge(instance, wheel_bytes(&supply->wheel->shape,
+						      HWTIMER_EVENTS));
 	kvfree(supply->wheel);
 	supply->wheel = NULL;
 	spin_lock(&instance->lock);
@@ -595,18 +610,25 @@ static bool wheel_tidy(struct hwtimer_instance *instance,
 static void wheel_extend(struct hwtimer_instance *instance,
 			 struct supply *supply)
 {
-	u64 charged = hwtimer_wheel_memory(&supply->wheel->shape);
-	void *memory = instance->wheel_memory;
+	const struct hwtimer_shape *shape = &supply->wheel->shape;
+	u64 charged = wheel_bytes(shape, HWTIMER_EVENTS);
 
 	lockdep_assert_held(&instance->lock);
+	instance->shrink.large = true;
 	hwtimer_wheel_forward(&instance->wheel, hwtimer_instance_now(instance));
 	hwtimer_wheel_grow(&instance->wheel, supply->wheel);
 	instance->wheel_memory = supply->memory;
-	supply->memory = memory;
+	ring_begin(instance, shape, supply->memory, HWTIMER_EVENTS);
+	supply->memory = NULL;
 	supply_settle(instance, charged);
 	wheel_stride(instance);
 	/* The whole wheel may have to move timers down before they are due. */
 	hwtimer_wakeup_rearm(instance);
+	/* The ring is not full any more. */
+	if (instance->events.parked) {
+		instance->events.parked = false;
+		hwtimer_wakeup_again(instance);
+	}
 }
 
 /* The number of spare chunks that are missing before wheel_extend(). */
@@ -643,7 +665,9 @@ static bool shortage_find(const struct hwtimer_instance *instance,
 	}
 	if (records) {
 		shortage->slots = hwtimer_table_growth(&instance->table);
-		shortage->arrays = shortage->slots && instance->table.start;
+		shortage->floor = instance->table.floor;
+		shortage->arrays = shortage->slots &&
+				   hwtimer_table_small(&instance->table);
 	}
 	return records || shortage->chunks || shortage->wheel;
 }
@@ -720,7 +744,7 @@ supply_ample(const struct hwtimer_instance *instance,
 	u64 most = (u64)demand->timers + demand->moves + demand->periodic +
 		   demand->extensions + instance->periodic;
 	const struct hwtimer_outlook outlook = {
-		.expiring = instance->stats.pending + most,
+		.live = instance->stats.pending + most,
 	};
 
 	return most <= hwtimer_table_spare(&instance->table) &&
@@ -818,11 +842,13 @@ void hwtimer_supply_trim(struct hwtimer_instance *instance)
 			min(instance->trim.unused, chunks_surplus(instance));
 }
 
-/*
- * Undoes the charge for chunks that were taken out of the pool. The caller frees them as
- * soon as it has released the lock.
+/**
+ * hwtimer_supply_gave - undo the charge for memory that the instance has given up
+ * @instance: the instance; its lock is held
+ *
+ * The caller frees the memory as soon as it has released the lock.
  */
-static void trim_uncharge(struct hwtimer_instance *instance)
+void hwtimer_supply_gave(struct hwtimer_instance *instance)
 {
 	u64 lost;
 
@@ -855,7 +881,7 @@ void hwtimer_supply_trim_some(struct hwtimer_instance *instance,
 		hwtimer_supply_trim(instance);
 		count = min(instance->trim.unused, HWTIMER_TRIM_CHUNKS);
 		hwtimer_pool_trim(&instance->pool, count, surplus);
-		trim_uncharge(instance);
+		hwtimer_supply_gave(instance);
 		instance->trim.unused -= count;
 		if (!instance->trim.unused) {
 			trim_begin(instance);
@@ -865,6 +891,28 @@ void hwtimer_supply_trim_some(struct hwtimer_instance *instance,
 		instance->trim.at = now;
 	}
 	hwtimer_wakeup_chores(instance, instance->trim.at);
+}
+
+/**
+ * hwtimer_supply_return - go back to the wheel with which the instance started
+ * @instance: the instance, which hwtimer_instance_extended(); its lock is held. Its wheel
+ *	has no entries, and is not busy; its ring of events is empty
+ *
+ * Return: the memory of the whole wheel, which the caller frees by kvfree().
+ */
+void *hwtimer_supply_return(struct hwtimer_instance *instance)
+{
+	struct hwtimer_shape start = start_shape(&instance->settings);
+	void *memory = instance->wheel_memory;
+
+	lockdep_assert_held(&instance->lock);
+	hwtimer_wheel_return(&instance->wheel, &start, instance->start_memory,
+			     HWTIMER_START_ENTRIES);
+	ring_begin(instance, &start, instance->start_memory,
+		   HWTIMER_START_EVENTS);
+	instance->wheel_memory = instance->start_memory;
+	wheel_stride(instance);
+	return memory;
 }
 
 /**

@@ -4,12 +4,6 @@
  * wheel and the table are allocated before the first timer; records and chunks, before
  * each request that may need them.
  *
- * hwtimer_request.c and hwtimer_bulk.c start an instance before its first timer, and
- * reserve memory before they run requests.
- * hwtimer_op.c, hwtimer_harvest.c and hwtimer_turn.c ask for a trim after they may have
- * freed chunks. hwtimer_stats.c asks for the bytes. hwtimer_instance.c
- * charges what it allocates itself.
- *
  * All memory that a timer needs until its event is read is allocated when the timer is
  * scheduled or rescheduled, which can fail. So no later step can fail.
  */
@@ -56,6 +50,8 @@ int hwtimer_supply_reserve(struct hwtimer_instance *instance,
 void hwtimer_supply_trim(struct hwtimer_instance *instance);
 void hwtimer_supply_trim_some(struct hwtimer_instance *instance,
 			      struct hwtimer_pool *surplus);
+void hwtimer_supply_gave(struct hwtimer_instance *instance);
+void *hwtimer_supply_return(struct hwtimer_instance *instance);
 void hwtimer_supply_account(struct hwtimer_instance *instance);
 u64 hwtimer_supply_base_bytes(void);
 void hwtimer_supply_release(struct hwtimer_instance *instance);

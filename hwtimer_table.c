@@ -35,7 +35,7 @@ static_assert(HWTIMER_BLOCK_SLOTS_MAX * sizeof(struct hwtimer_slot) >=
 	      PAGE_SIZE);
 
 /**
- * struct hwtimer_start - all memory of a table that has not grown yet, at most 2 KB
+ * struct hwtimer_start - all memory of a small table, at most 2 KB
  * @records: the records: the beginning of a slot. table->end keeps everybody from the rest
  * @slot: table->slots
  * @map: table->maps
@@ -64,22 +64,12 @@ static_assert(HWTIMER_START_RECORDS < HWTIMER_SLOT_RECORDS);
 const unsigned long hwtimer_states_after[HWTIMER_STATES] = {
 	[HWTIMER_FREE] =
 		BIT(HWTIMER_PENDING) | /* SCHEDULE */
-		BIT(HWTIMER_EXTENSION) | /* SCHEDULE of a periodic timer */
-		BIT(HWTIMER_EXPIRED), /* the read that has freed it fails */
-	[HWTIMER_PENDING] = BIT(HWTIMER_FREE) | /* CANCEL */
-			    BIT(HWTIMER_EXPIRED) | /* it is due */
-			    BIT(HWTIMER_RETURNING), /* STOP takes it */
+		BIT(HWTIMER_EXTENSION), /* SCHEDULE of a periodic timer */
+	[HWTIMER_PENDING] = BIT(HWTIMER_FREE) | /* CANCEL; STOP hands it back */
+			    BIT(HWTIMER_EXPIRED), /* it is due */
 	[HWTIMER_EXPIRED] =
-		BIT(HWTIMER_FREE) | /* a read takes it; HWTIMER_REARM drops it */
-		BIT(HWTIMER_LEAVING) | /* a read takes it, it may come back */
-		BIT(HWTIMER_DISCARDED), /* CANCEL with HWTIMER_DISCARD */
-	[HWTIMER_LEAVING] =
-		BIT(HWTIMER_FREE) | /* its last event is read */
-		BIT(HWTIMER_PENDING) | /* its event is read, and it is periodic */
-		BIT(HWTIMER_EXPIRED), /* the read fails */
-	[HWTIMER_RETURNING] = BIT(HWTIMER_FREE) | /* it is handed back */
-			      BIT(HWTIMER_PENDING), /* handing it back fails */
-	[HWTIMER_DISCARDED] = BIT(HWTIMER_FREE), /* it leaves the queue */
+		BIT(HWTIMER_FREE) | /* its last event is delivered, or dropped */
+		BIT(HWTIMER_PENDING), /* its event is delivered, and it is periodic */
 	[HWTIMER_EXTENSION] = BIT(HWTIMER_FREE), /* its timer ends */
 };
 
@@ -150,6 +140,34 @@ err_slots:
 	return -ENOMEM;
 }
 
+/* Makes @table a small one, with the records of @start, none of which is in use. */
+static void table_begin(struct hwtimer_table *table,
+			struct hwtimer_start *start, u32 max_slots, u32 floor)
+{
+	u32 i, usable = 0;
+
+	start->slot = (struct hwtimer_slot *)start->records;
+	start->map = &start->bits;
+	start->vacant = 1;
+	start->bits = 0;
+	for (i = HWTIMER_NO_RECORD + 1; i < HWTIMER_START_RECORDS; i++) {
+		if (start->records[i].generation == HWTIMER_GENERATION_MAX)
+			continue;
+		__set_bit(i, &start->bits);
+		usable++;
+	}
+	*table = (struct hwtimer_table){
+		.start = start,
+		.slots = &start->slot,
+		.maps = &start->map,
+		.vacant = &start->vacant,
+		.max_slots = max_slots,
+		.end = HWTIMER_START_RECORDS,
+		.retired = HWTIMER_START_RECORDS - usable,
+		.floor = floor,
+	};
+}
+
 /**
  * hwtimer_table_init_start - set up a table with HWTIMER_START_RECORDS records
  * @table: the table; zeroed
@@ -166,19 +184,7 @@ int hwtimer_table_init_start(struct hwtimer_table *table, u32 limit)
 
 	if (!start)
 		return -ENOMEM;
-	start->slot = (struct hwtimer_slot *)start->records;
-	start->map = &start->bits;
-	start->vacant = 1;
-	bitmap_set(&start->bits, 1, HWTIMER_START_RECORDS - 1);
-	*table = (struct hwtimer_table){
-		.start = start,
-		.slots = &start->slot,
-		.maps = &start->map,
-		.vacant = &start->vacant,
-		.max_slots = max_slots_for(limit),
-		.end = HWTIMER_START_RECORDS,
-		.retired = 1, /* HWTIMER_NO_RECORD */
-	};
+	table_begin(table, start, max_slots_for(limit), 0);
 	return 0;
 }
 
@@ -231,37 +237,53 @@ static u32 slots_count(const struct hwtimer_slot *slots)
 	       sizeof(*slots);
 }
 
-/* Undoes hwtimer_table_init(), and frees all records. May sleep. */
-void hwtimer_table_destroy(struct hwtimer_table *table)
+/**
+ * hwtimer_table_free_some - free a table that nobody uses any more, bit by bit
+ * @table: the table; its @lowest is 0 at the first call. Zeroed when all is freed
+ * @max: maximum number of blocks to free
+ *
+ * Return: whether something is left. May sleep.
+ */
+bool hwtimer_table_free_some(struct hwtimer_table *table, u32 max)
 {
-	u32 i = 0;
+	u32 i;
 
-	if (table->start) {
-		kvfree(table->start);
-		memset(table, 0, sizeof(*table));
-		return;
-	}
-	while (i < table->nr_slots) {
-		struct hwtimer_slot *slots = table->slots[i];
+	while (table->lowest < table->nr_slots) {
+		struct hwtimer_slot *slots = table->slots[table->lowest];
 
-		i += slots_count(slots);
+		if (!max--)
+			return true;
+		table->lowest += slots_count(slots);
 		slots_free(slots);
 		cond_resched();
 	}
 	for (i = 0; i < maps_for(table->nr_slots); i++)
 		free_page((unsigned long)table->maps[i]);
-	kvfree(table->vacant);
-	kvfree(table->maps);
-	kvfree(table->slots);
+	if (!hwtimer_table_small(table)) {
+		kvfree(table->vacant);
+		kvfree(table->maps);
+		kvfree(table->slots);
+	}
+	kvfree(table->start);
 	memset(table, 0, sizeof(*table));
+	return false;
+}
+
+/* Undoes hwtimer_table_init(), and frees all records. May sleep. */
+void hwtimer_table_destroy(struct hwtimer_table *table)
+{
+	table->lowest = 0;
+	hwtimer_table_free_some(table, U32_MAX);
 }
 
 /* Bytes of kernel memory that the table takes. */
 u64 hwtimer_table_bytes(const struct hwtimer_table *table)
 {
-	if (table->start)
-		return hwtimer_table_start_bytes();
-	return (u64)table->nr_slots * sizeof(struct hwtimer_slot) +
+	u64 start = table->start ? hwtimer_table_start_bytes() : 0;
+
+	if (hwtimer_table_small(table))
+		return start;
+	return start + (u64)table->nr_slots * sizeof(struct hwtimer_slot) +
 	       (u64)maps_for(table->nr_slots) * PAGE_SIZE +
 	       (u64)table->max_slots * sizeof(*table->slots) +
 	       (u64)maps_for(table->max_slots) * sizeof(*table->maps) +
@@ -331,25 +353,40 @@ static bool block_get_slots(struct hwtimer_block *block, u32 nr_slots)
 	return block->slots;
 }
 
+/* Sets the generation of all records of a block, which are zeroed, to @floor. */
+static void block_set_floor(struct hwtimer_block *block, u32 floor)
+{
+	u32 nr, i;
+
+	block->floor = floor;
+	for (nr = 0; floor && nr < block->nr_slots; nr++)
+		for (i = 0; i < HWTIMER_SLOT_RECORDS; i++)
+			block->slots[nr].records[i].generation = floor;
+}
+
 /**
  * hwtimer_table_alloc_block - allocate a block for hwtimer_table_add_block()
  * @nr_slots: maximum number of slots, at least 1; if it is below HWTIMER_SLOT_UNIT, that
  *	many are allocated. Fewer than the maximum if memory is scattered
+ * @floor: the table's floor
  * @block: out: the block
  *
  * Return: 0 or -ENOMEM. May sleep.
  */
-int hwtimer_table_alloc_block(u32 nr_slots, struct hwtimer_block *block)
+int hwtimer_table_alloc_block(u32 nr_slots, u32 floor,
+			      struct hwtimer_block *block)
 {
 	*block = (struct hwtimer_block){
 		.map = (void *)get_zeroed_page(HWTIMER_GFP),
 	};
 	if (!block->map)
 		return -ENOMEM;
-	if (block_get_slots(block, nr_slots))
-		return 0;
-	hwtimer_table_free_block(block);
-	return -ENOMEM;
+	if (!block_get_slots(block, nr_slots)) {
+		hwtimer_table_free_block(block);
+		return -ENOMEM;
+	}
+	block_set_floor(block, floor);
+	return 0;
 }
 
 /* Frees the rest of a block, which may be empty. May sleep. */
@@ -361,8 +398,6 @@ void hwtimer_table_free_block(struct hwtimer_block *block)
 	free_page((unsigned long)block->map);
 	block->map = NULL;
 	hwtimer_table_destroy(&block->arrays);
-	kvfree(block->start);
-	block->start = NULL;
 }
 
 static unsigned long *slot_map(const struct hwtimer_table *table, u32 nr)
@@ -386,8 +421,8 @@ static void table_add_slot(struct hwtimer_table *table,
 }
 
 /*
- * Lets a table that has not grown yet go on with the arrays of @block, whose first slot has
- * been added to them, and with the records that the table has.
+ * Lets a small table go on with the arrays of @block, whose first slot has been added to
+ * them, and with the records that the table has.
  */
 static void table_leave_start(struct hwtimer_table *table,
 			      struct hwtimer_block *block)
@@ -411,30 +446,34 @@ static void table_leave_start(struct hwtimer_table *table,
 	larger->lowest = min(table->lowest, HWTIMER_START_RECORDS);
 	larger->used = table->used;
 	larger->retired = table->retired;
+	larger->floor = table->floor;
+	larger->start = start;
 	*table = *larger;
 	*larger = (struct hwtimer_table){};
-	block->start = start;
 }
 
 /**
  * hwtimer_table_add_block - let the table grow by a block
  * @table: the table of an instance whose lock the caller holds
- * @block: the block; with arrays, if the table has not grown yet. After success, the caller
- *	still frees it: it may have memory that the table does not need or no longer needs
+ * @block: the block; with arrays, if the table is small. After success, the caller still
+ *	frees it: it may have memory that the table does not need
  *
  * Moves up to HWTIMER_START_RECORDS records.
  *
- * Return: false if the limit leaves no room for the whole block.
+ * Return: false if the limit leaves no room for the whole block, or if the table's floor has
+ * changed since the block was allocated.
  */
 bool hwtimer_table_add_block(struct hwtimer_table *table,
 			     struct hwtimer_block *block)
 {
-	struct hwtimer_table *to = table->start ? &block->arrays : table;
+	bool small = hwtimer_table_small(table);
+	struct hwtimer_table *to = small ? &block->arrays : table;
 	u32 count = block->nr_slots;
 	u32 maps = maps_for(to->nr_slots);
 	u32 i;
 
-	if (to->nr_slots + count > to->max_slots)
+	if (to->nr_slots + count > to->max_slots ||
+	    block->floor != table->floor)
 		return false;
 	if (maps_for(to->nr_slots + count) > maps) {
 		to->maps[maps] = block->map;
@@ -445,8 +484,59 @@ bool hwtimer_table_add_block(struct hwtimer_table *table,
 	block->slots = NULL;
 	free_page((unsigned long)block->map);
 	block->map = NULL;
-	if (table->start)
+	if (small)
 		table_leave_start(table, block);
+	return true;
+}
+
+/**
+ * hwtimer_table_survey - find the highest generation of records, for hwtimer_table_return()
+ * @table: the table
+ * @cursor: in: how many records were checked before; out: how many are now. When that is
+ *	hwtimer_table_end(), all were
+ * @floor: the highest generation of those that were checked before
+ *
+ * Checks HWTIMER_HOLD records. Those that a small table keeps do not count.
+ *
+ * Return: the highest generation of all that were checked.
+ */
+u32 hwtimer_table_survey(const struct hwtimer_table *table, u32 *cursor,
+			 u32 floor)
+{
+	u32 end = min(*cursor + HWTIMER_HOLD, table->end);
+	u32 i = max(*cursor, HWTIMER_START_RECORDS);
+
+	for (; i < end; i++)
+		floor = max(floor, hwtimer_table_record(table, i)->generation);
+	*cursor = end;
+	return floor;
+}
+
+/**
+ * hwtimer_table_return - make a table small again
+ * @table: the table, which is not small, but began so; none of its records is in use
+ * @floor: the highest generation of the records that it gives up, and its floor
+ * @outgrown: out: the memory that it gives up, for hwtimer_table_free_some()
+ *
+ * Ids must not come back. So the records that stay keep their generations, and records that
+ * are added later begin with @floor.
+ *
+ * Return: false if @floor is more than half of HWTIMER_GENERATION_MAX. Then nothing has
+ * changed: too few generations would be left to the records that are added.
+ */
+bool hwtimer_table_return(struct hwtimer_table *table, u32 floor,
+			  struct hwtimer_table *outgrown)
+{
+	struct hwtimer_start *start = table->start;
+
+	if (floor > HWTIMER_GENERATION_MAX / 2)
+		return false;
+	memcpy(start->records, table->slots[0]->records,
+	       sizeof(start->records));
+	*outgrown = *table;
+	outgrown->start = NULL;
+	outgrown->lowest = 0;
+	table_begin(table, start, outgrown->max_slots, floor);
 	return true;
 }
 

@@ -24,15 +24,9 @@
 
 /**
  * enum hwtimer_record_state - what a record is in use for
- * @HWTIMER_FREE: nothing; its id is not valid. If an event is being delivered, its record
- *	may be free already, but is not handed out before the delivery has finished
+ * @HWTIMER_FREE: nothing; its id is not valid
  * @HWTIMER_PENDING: the timer is in the wheel
- * @HWTIMER_EXPIRED: the timer is in the queue of events
- * @HWTIMER_LEAVING: the event is being delivered; the record then becomes free, or
- *	pending if the timer is periodic, or expired again if the delivery fails
- * @HWTIMER_RETURNING: STOP is copying the timer to user space; the record then becomes
- *	free, or pending again if the copy fails
- * @HWTIMER_DISCARDED: the event is in the queue and will be dropped when its turn comes
+ * @HWTIMER_EXPIRED: the timer is in the ring of events
  * @HWTIMER_EXTENSION: extension of another record; see struct hwtimer_record
  * @HWTIMER_STATES: number of states
  */
@@ -40,19 +34,18 @@ enum hwtimer_record_state {
 	HWTIMER_FREE,
 	HWTIMER_PENDING,
 	HWTIMER_EXPIRED,
-	HWTIMER_LEAVING,
-	HWTIMER_RETURNING,
-	HWTIMER_DISCARDED,
 	HWTIMER_EXTENSION,
 	HWTIMER_STATES,
 };
 
 #define HWTIMER_RECORD_PERIODIC BIT(0)
 #define HWTIMER_RECORD_FIXED_DELAY BIT(1)
-/* The event that is queued or being delivered is the timer's last. */
+/* The event that waits is the timer's last. */
 #define HWTIMER_RECORD_ENDING BIT(2)
-/* The timer is counted in stopping.resting. */
+/* The timer is counted in the instance's member resting. */
 #define HWTIMER_RECORD_RESTING BIT(3)
+/* The event was read, and waits to be acknowledged. */
+#define HWTIMER_RECORD_READ BIT(4)
 
 /**
  * struct hwtimer_record - one timer
@@ -61,6 +54,8 @@ enum hwtimer_record_state {
  * @user_data: user data as scheduled; a periodic timer has it in its extension
  * @extension: in the record of a periodic timer: index of a second record, its extension,
  *	which has room for the interval and the count
+ * @told: next to @extension: number of expirations that the event had when it was read last;
+ *	0: it was not read
  * @generation: number of times that this record has been used, the high half of its id
  * @stamp: set by the wheel: changes when the entry in the wheel becomes dead
  * @lateness: once expired: the lateness, ns; saturated
@@ -78,7 +73,10 @@ struct hwtimer_record {
 	};
 	union {
 		u64 user_data;
-		u32 extension;
+		struct {
+			u32 extension;
+			u32 told;
+		};
 	};
 	u32 generation;
 	u32 stamp;
@@ -208,22 +206,24 @@ struct hwtimer_start;
 
 /**
  * struct hwtimer_table - all records of an instance
- * @start: the memory of a table that has not grown yet: its few records, and the arrays
- *	below for them; NULL: none
- * @slots: room for @max_slots pointers to slots; with @start, for one
+ * @start: memory of a small table: its few records, and the arrays below for them. The table
+ *	begins with it, and may return to it, see hwtimer_table_return(). NULL: none
+ * @slots: room for @max_slots pointers to slots; of a small table, for one
  * @maps: pointers to maps, a page for each HWTIMER_MAP_SLOTS slots; a set bit is a free
  *	record that can be used
  * @vacant: a bit for each slot; clear if the slot has no free record
  * @max_slots: maximum of @nr_slots: what the limit of records needs, and a few for
  *	@retired; a multiple of HWTIMER_SLOT_UNIT
- * @nr_slots: number of slots allocated; only grows, by multiples of HWTIMER_SLOT_UNIT. 0
- *	with @start
+ * @nr_slots: number of slots allocated, a multiple of HWTIMER_SLOT_UNIT; 0: the table is
+ *	small, or empty
  * @end: one past the last index
  * @lowest: no record with a lower index is free, except for those in @hand
  * @hand: the records to be handed out next; the maps do not show which of them are free
  * @used: number of records in use
  * @retired: number of free records that are not used again because their generations are
  *	spent, and HWTIMER_NO_RECORD
+ * @floor: the generation with which records begin that are added to the table. No record
+ *	that the table gave up had a later one
  */
 struct hwtimer_table {
 	struct hwtimer_start *start;
@@ -237,23 +237,23 @@ struct hwtimer_table {
 	struct hwtimer_hand hand;
 	u32 used;
 	u32 retired;
+	u32 floor;
 };
 
 /**
  * struct hwtimer_block - memory by which a table grows
  * @slots: the first of several neighbouring slots from one allocation; NULL: none
  * @map: a page for the maps, in case the slots need one; NULL: none
- * @arrays: an empty table, whose arrays replace those of a table that has not grown yet;
- *	zeroed: none
- * @start: what the table has started with and no longer needs; NULL: none
+ * @arrays: an empty table, whose arrays replace those of a small table; zeroed: none
  * @nr_slots: number of slots at @slots
+ * @floor: the generation of the records at @slots
  */
 struct hwtimer_block {
 	struct hwtimer_slot *slots;
 	unsigned long *map;
 	struct hwtimer_table arrays;
-	struct hwtimer_start *start;
 	u32 nr_slots;
+	u32 floor;
 };
 
 int hwtimer_table_init(struct hwtimer_table *table, u32 limit);
@@ -265,14 +265,27 @@ u64 hwtimer_table_start_bytes(void);
 u64 hwtimer_table_block_bytes(u32 nr_slots);
 
 u32 hwtimer_table_growth(const struct hwtimer_table *table);
-int hwtimer_table_alloc_block(u32 nr_slots, struct hwtimer_block *block);
+int hwtimer_table_alloc_block(u32 nr_slots, u32 floor,
+			      struct hwtimer_block *block);
 void hwtimer_table_free_block(struct hwtimer_block *block);
 bool hwtimer_table_add_block(struct hwtimer_table *table,
 			     struct hwtimer_block *block);
 
+u32 hwtimer_table_survey(const struct hwtimer_table *table, u32 *cursor,
+			 u32 floor);
+bool hwtimer_table_return(struct hwtimer_table *table, u32 floor,
+			  struct hwtimer_table *outgrown);
+bool hwtimer_table_free_some(struct hwtimer_table *table, u32 max);
+
 bool hwtimer_table_refill(struct hwtimer_table *table);
 struct hwtimer_record *hwtimer_table_next(const struct hwtimer_table *table,
 					  u64 *cursor, unsigned int max);
+
+/* Whether the table has only the records with which it began. */
+static inline bool hwtimer_table_small(const struct hwtimer_table *table)
+{
+	return table->start && !table->nr_slots;
+}
 
 /* One past the last index. */
 static inline u64 hwtimer_table_end(const struct hwtimer_table *table)

@@ -138,8 +138,8 @@ TRACE_EVENT(hwtimer_deliver,
 );
 
 /*
- * The worker turned the wheel of an instance for one slice. @late: ns after the time for
- * which the worker was armed; @expired: number of timers that expired in this slice;
+ * The worker turned the wheel of an instance for one slice, or read() did. @late: ns after the
+ * time for which the worker was armed; @expired: number of timers that expired then;
  * @pending, @ready: number of pending timers and of waiting events afterwards.
  */
 TRACE_EVENT(hwtimer_turn,

@@ -8,10 +8,8 @@
 #define HWTIMER_TURN_H
 
 struct hwtimer_alarm;
-struct hwtimer_slice;
 
-void hwtimer_turn(struct hwtimer_alarm *alarm, struct hwtimer_slice *slice);
-void hwtimer_turn_chores(struct hwtimer_alarm *alarm,
-			 struct hwtimer_slice *slice);
+void hwtimer_turn(struct hwtimer_alarm *alarm);
+void hwtimer_turn_chores(struct hwtimer_alarm *alarm);
 
 #endif /* HWTIMER_TURN_H */

@@ -121,6 +121,36 @@ void hwtimer_wakeup_requeue(struct hwtimer_instance *instance, u64 now)
 }
 
 /**
+ * hwtimer_wakeup_turned - the same after a turn by read(), which goes on if more is due
+ * @instance: the instance; its lock is held
+ * @now: ns on the instance's clock
+ *
+ * If more is due, the worker is not told: hwtimer_notice_unpark() does that in the end.
+ */
+void hwtimer_wakeup_turned(struct hwtimer_instance *instance, u64 now)
+{
+	lockdep_assert_held(&instance->lock);
+	if (wakeup_next(instance) <= now)
+		instance->events.parked = true;
+	else
+		hwtimer_wakeup_requeue(instance, now);
+}
+
+/**
+ * hwtimer_wakeup_again - have the worker turn the wheel now
+ * @instance: the instance, whose alarm for turns is not kicked; its lock is held
+ */
+void hwtimer_wakeup_again(struct hwtimer_instance *instance)
+{
+	lockdep_assert_held(&instance->lock);
+	if (instance->stopped)
+		return;
+	instance->wakeup.at = hwtimer_instance_now(instance);
+	hwtimer_worker_kick(&instance->job.turns, instance->wakeup.at);
+	guard_due(instance, wakeup_next(instance), instance->wakeup.at);
+}
+
+/**
  * hwtimer_wakeup_followed - note that the wheel was just moved to the clock
  * @instance: the instance; its lock is held
  */

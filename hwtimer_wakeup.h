@@ -3,9 +3,8 @@
  * Keeps an instance in step with its clock: tells the worker when to turn the wheel next,
  * and moves a wheel that stands behind the clock or ahead of it.
  *
- * hwtimer_op.c and hwtimer_harvest.c call this before and after they add timers to the
- * wheel; hwtimer_turn.c, at each turn. Everyone who needs the worker at some time for
- * another reason calls hwtimer_wakeup_chores().
+ * Everyone who needs the worker at some time for another reason calls
+ * hwtimer_wakeup_chores().
  */
 #ifndef HWTIMER_WAKEUP_H
 #define HWTIMER_WAKEUP_H
@@ -32,6 +31,8 @@ struct hwtimer_wakeup {
 u64 hwtimer_wakeup_earliest(const struct hwtimer_instance *instance);
 void hwtimer_wakeup_rearm(struct hwtimer_instance *instance);
 void hwtimer_wakeup_requeue(struct hwtimer_instance *instance, u64 now);
+void hwtimer_wakeup_turned(struct hwtimer_instance *instance, u64 now);
+void hwtimer_wakeup_again(struct hwtimer_instance *instance);
 void hwtimer_wakeup_chores(struct hwtimer_instance *instance, u64 time);
 
 void hwtimer_wakeup_followed(struct hwtimer_instance *instance);

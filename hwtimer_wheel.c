@@ -96,12 +96,13 @@ u64 hwtimer_scale_tick_of_odd(const struct hwtimer_scale *scale, u64 deadline)
 }
 
 /*
- * Lets other threads run after each HWTIMER_HOLD buckets. A wheel may have a million. A
- * kernel that does not preempt itself would run nothing else before the last one.
+ * Lets other threads run before bucket @nr, if HWTIMER_HOLD others have come since the last
+ * time. A wheel may have a million. A kernel that does not preempt itself would run nothing
+ * else before the last one.
  */
-static void bucket_done(u32 nr)
+static void bucket_begin(u32 nr)
 {
-	if (nr % HWTIMER_HOLD == HWTIMER_HOLD - 1)
+	if (nr && nr % HWTIMER_HOLD == 0)
 		cond_resched();
 }
 
@@ -114,7 +115,8 @@ static void bucket_done(u32 nr)
  * @base: time of tick 0, ns
  * @now: the time, ns; not before @base
  *
- * Takes time in proportion to the number of buckets. May sleep.
+ * Takes time in proportion to the number of buckets. May sleep if these are more than
+ * HWTIMER_HOLD.
  */
 void hwtimer_wheel_init(struct hwtimer_wheel *wheel,
 			const struct hwtimer_shape *shape, void *memory,
@@ -129,10 +131,10 @@ void hwtimer_wheel_init(struct hwtimer_wheel *wheel,
 	wheel->buckets = memory;
 	wheel->soonest = HWTIMER_TICK_NONE;
 	for (i = 0; i < wheel->nr_buckets; i++) {
+		bucket_begin(i);
 		wheel->buckets[i] =
 			(struct hwtimer_bucket){ .earliest =
 							 HWTIMER_TICK_NONE };
-		bucket_done(i);
 	}
 	hwtimer_kind_init(wheel, wheel->current_tick);
 }
@@ -159,8 +161,8 @@ void hwtimer_wheel_drain(struct hwtimer_wheel *wheel)
 	walk_drain(&wheel->rewind.walk);
 	hwtimer_queue_drain(&wheel->rewind.fresh);
 	for (i = 0; i < wheel->nr_buckets; i++) {
+		bucket_begin(i);
 		hwtimer_queue_drain(&wheel->buckets[i].entries);
-		bucket_done(i);
 	}
 }
 
@@ -408,15 +410,12 @@ u64 hwtimer_wheel_next(const struct hwtimer_wheel *wheel)
 
 /*
  * An entry is alive if its record still has the timer that the entry was made for. After
- * 2^32 changes of the stamp, an old entry matches again, so the state is checked, too. A
- * timer that STOP is handing back counts as alive, because it stays if the copy fails.
+ * 2^32 changes of the stamp, an old entry matches again, so the state is checked, too.
  */
 static bool entry_alive(const struct hwtimer_record *record,
 			struct hwtimer_entry entry)
 {
-	return record->stamp == entry.stamp &&
-	       (record->state == HWTIMER_PENDING ||
-		record->state == HWTIMER_RETURNING);
+	return record->stamp == entry.stamp && record->state == HWTIMER_PENDING;
 }
 
 /* A bit for each of the entries @begin to @end - 1 that is not known to be dead. */
@@ -1186,6 +1185,36 @@ void hwtimer_wheel_grow(struct hwtimer_wheel *wheel,
 }
 
 /**
+ * hwtimer_wheel_return - replace a wheel by a small one
+ * @wheel: the wheel; without entries and not busy. Becomes the small one
+ * @shape: tick, kind and size of the small wheel: HWTIMER_HOLD buckets at most
+ * @memory: hwtimer_wheel_memory() bytes for it, aligned to a cache line
+ * @room: its @room
+ *
+ * The memory of the larger wheel is no longer used.
+ */
+void hwtimer_wheel_return(struct hwtimer_wheel *wheel,
+			  const struct hwtimer_shape *shape, void *memory,
+			  u64 room)
+{
+	struct hwtimer_wheel_stats stats = wheel->stats;
+	const struct hwtimer_table *table = wheel->table;
+	struct hwtimer_pool *pool = wheel->pool;
+	u64 tick = wheel->current_tick, base = wheel->scale.base;
+	bool rewinds = wheel->rewinds;
+
+	memset(wheel, 0, sizeof(*wheel));
+	wheel->table = table;
+	wheel->pool = pool;
+	wheel->rewinds = rewinds;
+	wheel->room = room;
+	wheel->stats = stats;
+	hwtimer_wheel_init(wheel, shape, memory, base, base);
+	wheel->current_tick = tick;
+	hwtimer_kind_restart(wheel, tick);
+}
+
+/**
  * hwtimer_wheel_advance - turn the wheel
  * @wheel: the wheel
  * @now: the time, ns
@@ -1379,24 +1408,10 @@ static u64 chunks_at_most(const struct hwtimer_wheel *wheel, u64 entries)
 				    partial * (u64)wheel->nr_buckets);
 }
 
-/* The number of the pool's chunks that are in the wheel's buckets, or in the queue. */
-static u64 chunks_taken(const struct hwtimer_wheel *wheel)
+/* The number of the pool's chunks that are in the wheel's buckets. */
+static u64 chunks_in_use(const struct hwtimer_wheel *wheel)
 {
 	return wheel->pool->chunks - wheel->pool->spares;
-}
-
-/* The maximum number of chunks of a queue with @queued timers */
-static u64 chunks_of_queue(u64 queued)
-{
-	return queued / HWTIMER_CHUNK_INDICES + 2;
-}
-
-/* The minimum number of the pool's chunks that are in the wheel's buckets. */
-static u64 chunks_in_use(const struct hwtimer_wheel *wheel, u64 queued)
-{
-	u64 taken = chunks_taken(wheel);
-
-	return taken - min(taken, chunks_of_queue(queued));
 }
 
 /*
@@ -1409,12 +1424,6 @@ static u64 chunks_in_use(const struct hwtimer_wheel *wheel, u64 queued)
  * filled chunks: one of entries that came before the bucket was walked, and one of
  * entries that came during the walk. What a walk keeps takes at most one chunk more than
  * the walk has emptied: the chunk that it is in. A wheel has three walks.
- *
- * A pool with enough chunks for all entries, however scattered, has enough for the queue,
- * too. A timer that expires takes a 60th of a chunk in the queue. In return, the maximum
- * for the other entries falls by at least a 30th of a chunk. (They keep within that
- * maximum, because a full chunk keeps its entries until all of it is walked.) The smaller
- * number for a hashed wheel does not fall like that, so it includes the queue.
  */
 static u64 reserve_entries(const struct hwtimer_wheel *wheel,
 			   const struct hwtimer_outlook *outlook)
@@ -1423,21 +1432,20 @@ static u64 reserve_entries(const struct hwtimer_wheel *wheel,
 	u64 postponed = wheel->postponed + outlook->moves;
 	u64 most =
 		chunks_at_most(wheel, wheel->entries + news + outlook->resting);
-	u64 few = 3 + news + outlook->expiring / HWTIMER_CHUNK_INDICES +
+	u64 few = 3 + news +
 		  min(postponed, 2 * (u64)wheel->nr_buckets + 4 +
 					 postponed / HWTIMER_CHUNK_ENTRIES);
 
-	most -= min(most, chunks_in_use(wheel, outlook->queued));
+	most -= min(most, chunks_in_use(wheel));
 	if (hwtimer_is_hashed(wheel) && !wheel->rewinds && !outlook->resting)
 		most = min(most, few);
-	/* The queue's first and last chunk, and one for the rounding. */
-	return most + 3;
+	return most;
 }
 
 /**
  * hwtimer_wheel_reserve - how many spare chunks the pool must hold
  * @wheel: the wheel
- * @outlook: what may happen to the timers, and to the queue of those that expire
+ * @outlook: what may happen to the timers
  *
  * Return: a number of chunks, not above hwtimer_outlook_chunks().
  */
@@ -1457,9 +1465,7 @@ u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel,
  * At worst, each entry gets into a bucket of its own, with a chunk for each. A chunk of the
  * smaller wheel is free again when its last entry is filed. What reserve_entries() wants
  * for chunks_at_most() takes account of the chunks in use, so it stays valid; what it
- * wants for a hashed wheel does not, and must be left when all is filed. Of the chunks in use
- * it takes as many for the queue's as a queue may have. As long as fewer are in use, those
- * that filing takes do not count: so many more have to be there.
+ * wants for a hashed wheel does not, and must be left when all is filed.
  *
  * Return: the number of spare chunks that the pool must hold.
  */
@@ -1467,13 +1473,12 @@ u64 hwtimer_wheel_reserve_growth(const struct hwtimer_wheel *wheel,
 				 struct hwtimer_wheel *larger,
 				 const struct hwtimer_outlook *outlook)
 {
-	u64 queue = chunks_of_queue(outlook->queued), reserve;
+	u64 reserve;
 
 	larger->entries = wheel->entries;
 	larger->postponed = wheel->postponed;
 	reserve = reserve_entries(larger, outlook);
 	if (hwtimer_is_hashed(larger))
 		return reserve + wheel->entries;
-	reserve += queue - min(queue, chunks_taken(wheel));
 	return max(reserve, wheel->entries + 1);
 }

@@ -271,15 +271,13 @@ struct hwtimer_wheel {
  * @adds: number of timers that are about to be added
  * @moves: number of timers that are about to be moved
  * @resting: number of timers that may be added later without being announced again
- * @expiring: number of expirations that may happen without being announced
- * @queued: number of expired timers in a queue whose chunks are from the wheel's pool
+ * @live: number of timers that the wheel may hold
  */
 struct hwtimer_outlook {
 	u32 adds;
 	u32 moves;
 	u32 resting;
-	u64 expiring;
-	u64 queued;
+	u64 live;
 };
 
 /* The maximum number of chunks that the walks have begun, or left when they were cut */
@@ -287,20 +285,18 @@ struct hwtimer_outlook {
 
 /**
  * hwtimer_outlook_chunks - a number of spare chunks that is enough for any wheel
- * @outlook: what may happen to the timers, and to the queue of those that expire
+ * @outlook: what may happen to the timers
  *
  * An instance that schedules and cancels has many more dead entries than timers. A walk
  * removes dead entries and moves only the others. So beyond the chunks in use, the wheel
- * takes one for each timer at most, and those of the walks. A timer that expires leaves its
- * chunk for a part of one in the queue. One that is cancelled leaves a dead entry in its
- * chunk, but does not move any more.
+ * takes one for each timer at most, and those of the walks. A timer that is cancelled leaves
+ * a dead entry in its chunk, but does not move any more.
  *
  * Return: a number of chunks, which may be far more than hwtimer_wheel_reserve() returns.
  */
 static inline u64 hwtimer_outlook_chunks(const struct hwtimer_outlook *outlook)
 {
-	/* The queue's first and last chunk, and one for the rounding */
-	return outlook->expiring + outlook->moves + HWTIMER_WALKS_CHUNKS + 3;
+	return outlook->live + outlook->moves + HWTIMER_WALKS_CHUNKS;
 }
 
 size_t hwtimer_wheel_memory(const struct hwtimer_shape *shape);
@@ -310,6 +306,9 @@ void hwtimer_wheel_init(struct hwtimer_wheel *wheel,
 			u64 base, u64 now);
 void hwtimer_wheel_grow(struct hwtimer_wheel *wheel,
 			struct hwtimer_wheel *larger);
+void hwtimer_wheel_return(struct hwtimer_wheel *wheel,
+			  const struct hwtimer_shape *shape, void *memory,
+			  u64 room);
 void hwtimer_wheel_drain(struct hwtimer_wheel *wheel);
 
 u64 hwtimer_wheel_tick_at(const struct hwtimer_wheel *wheel, u64 now);

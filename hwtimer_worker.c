@@ -61,7 +61,7 @@
  * was held up by the machine, for which its tenant need not wait.
  */
 #define HWTIMER_CHARGE_MIN NSEC_PER_USEC
-#define HWTIMER_CHARGE_MAX (100 * HWTIMER_SLICE_TIME)
+#define HWTIMER_CHARGE_MAX (10 * NSEC_PER_MSEC)
 
 /**
  * struct hwtimer_tenant_queue - a tenant's alarms on one clock
@@ -143,7 +143,8 @@ struct hwtimer_worker_queue {
  * @sleeping: the worker found no due alarm and armed the hrtimers; a kick that changes
  *	the first alarm of a queue arms that queue's hrtimer anew
  * @wakeups: number of times the worker woke up
- * @slice: what the worker lends to the functions that it calls; used by the kthread only
+ * @slice_start: time at which the slice began, ns on CLOCK_MONOTONIC; used by the kthread
+ *	only
  */
 struct hwtimer_worker {
 	struct task_struct *task;
@@ -161,7 +162,7 @@ struct hwtimer_worker {
 	bool sleeping;
 	u64 wakeups;
 
-	struct hwtimer_slice slice;
+	u64 slice_start;
 };
 
 /* Wakes the worker. Runs in hard interrupt context, on PREEMPT_RT, too. */
@@ -570,7 +571,7 @@ static void worker_wakes_up(struct hwtimer_worker *worker)
 	lockdep_assert_held(&worker->lock);
 	worker->sleeping = false;
 	worker->wakeups++;
-	worker->slice.start = ktime_get_ns();
+	worker->slice_start = ktime_get_ns();
 }
 
 /*
@@ -612,11 +613,11 @@ static void worker_count_slice(struct hwtimer_worker *worker,
 {
 	struct hwtimer_tenant *tenant = job->tenant;
 	u64 now = ktime_get_ns();
-	u64 time = now - worker->slice.start;
+	u64 time = now - worker->slice_start;
 	u64 charge = clamp_t(u64, time, HWTIMER_CHARGE_MIN, HWTIMER_CHARGE_MAX);
 
 	lockdep_assert_held(&worker->lock);
-	worker->slice.start = now;
+	worker->slice_start = now;
 	job->spent += time;
 	tenant->spent += time;
 	job->rank = max(job->rank, tenant->job_rank) + charge;
@@ -653,7 +654,7 @@ static void worker_serve(struct hwtimer_worker *worker,
 	worker_count_wakeup(worker, job);
 	raw_spin_unlock(&worker->lock);
 
-	alarm->serve(alarm, &worker->slice);
+	alarm->serve(alarm);
 	/*
 	 * Tenants can keep the worker busy for as long as they like. Being preempted does
 	 * not count for RCU Tasks, so without this call ftrace, kprobes and BPF would wait
@@ -673,11 +674,11 @@ static int hwtimer_worker_run(void *data)
 
 	/* It has no job any more when it is stopped, so it comes to sleep. */
 	raw_spin_lock(&worker->lock);
-	worker->slice.start = ktime_get_ns();
+	worker->slice_start = ktime_get_ns();
 	while (goes_on) {
 		struct hwtimer_alarm *alarm;
 
-		alarm = worker_pick(worker, worker->slice.start);
+		alarm = worker_pick(worker, worker->slice_start);
 		if (alarm)
 			worker_serve(worker, alarm);
 		else

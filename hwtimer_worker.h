@@ -14,18 +14,11 @@
 #ifndef HWTIMER_WORKER_H
 #define HWTIMER_WORKER_H
 
-#include <linux/time64.h>
 #include <linux/timerqueue.h>
 #include <linux/types.h>
 #include <linux/uidgid.h>
 
 #include "hwtimer_wheel.h"
-
-/*
- * Time after which a slice begins nothing more, ns. What it has begun by then, one hold
- * of HWTIMER_HOLD timers, it ends.
- */
-#define HWTIMER_SLICE_TIME (100ULL * NSEC_PER_USEC)
 
 struct hwtimer_alarm;
 struct hwtimer_job;
@@ -34,25 +27,13 @@ struct hwtimer_worker;
 struct pid_namespace;
 
 /**
- * struct hwtimer_slice - what the worker lends to the function that serves an alarm
- * @start: time at which the slice began, ns on CLOCK_MONOTONIC
- * @due: room for indices of records
- */
-struct hwtimer_slice {
-	u64 start;
-	u32 due[HWTIMER_HOLD];
-};
-
-/**
  * typedef hwtimer_serve_fn - function that serves an alarm whose time has come
  * @alarm: the alarm, which is not in its queue any more
- * @slice: the slice; belongs to the worker
  *
  * The worker calls the function with no lock held. The function does one slice of its
  * work. It may sleep, but not for long, because other instances wait for the worker.
  */
-typedef void hwtimer_serve_fn(struct hwtimer_alarm *alarm,
-			      struct hwtimer_slice *slice);
+typedef void hwtimer_serve_fn(struct hwtimer_alarm *alarm);
 
 /**
  * typedef hwtimer_left_fn - function that is called when a worker has left a job

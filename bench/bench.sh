@@ -239,8 +239,6 @@ measure_this()
 	native_turns "$1"
 	"${program[@]}" "${bulks[@]}" --timers "$(sizes 1000000)" --ticks
 	"${program[@]}" "${bulks[@]}" --timers "$(sizes 100000)" --idle 5
-	[ "$(nproc)" -eq 1 ] ||
-		"${program[@]}" "${bulks[@]}" --timers "$(sizes 100000)" --apart
 	"${program[@]}" --extras --pairs "$PAIRS" --crowd "$CROWD" --bursts "$BURSTS"
 	for run in "${SERVER_RUNS[@]}"; do
 		# shellcheck disable=SC2086 # several options
@@ -341,7 +339,6 @@ measure_uml()
 	guest uml-7.3 4096 "$script" | turns_of_floor "$1"
 	PREFIX=()
 	guest uml-7.3 4096 "insmod hwtimer.ko \
-		&& $bench $of_bulks --timers $(sizes 100000) --apart \
 		&& $bench --extras --pairs $PAIRS --crowd $CROWD --bursts $BURSTS"
 }
 

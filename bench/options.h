@@ -22,8 +22,6 @@
  * @calls: limit of the system calls of a measurement; lowers the number of its timers
  * @ticks: also measure expiry tick by tick
  * @unseen: work in interrupts cannot be timed here
- * @apart: hwtimer: its worker runs on another processor than the program, and wakes up at
- *	each tick; only the phases are measured
  * @idle: time without timers before the measured round, s; only the phases are measured
  * @extras: measure what extra.h lists instead of the phases
  * @extra: name of the only extra that is wanted; NULL: all
@@ -42,7 +40,6 @@ struct options {
 	__u32 calls;
 	bool ticks;
 	bool unseen;
-	bool apart;
 	__u32 idle;
 	bool extras;
 	const char *extra;

@@ -27,7 +27,7 @@ BULKS = "hierarchical, bulks of 4096"
 SINGLE = "hierarchical, one by one"
 MILLION = 1000000
 SIZES = (1000, 10000, 100000, MILLION, 10 * MILLION)
-PHASES = ("schedule", "cancel", "expire", "deliver")
+PHASES = ("schedule", "cancel", "expire + deliver")
 LIFE = "life-cycle"
 AT_LEAST = "life-cycle, expiry not counted"
 
@@ -194,22 +194,17 @@ def rivals(figures):
         for title, *who in subjects:
             life = figures.row(*who, LIFE)
             both = figures.median(*who, "expire + deliver")
-            expire, deliver = (figures.median(*who, phase)
-                               for phase in ("expire", "deliver"))
             low = figures.median(*who, AT_LEAST)
             if not life and low is None:
                 continue
             yield [title, cell(figures.median(*who, "schedule")),
                    cell(figures.median(*who, "cancel")),
-                   cell(expire) if expire else
-                   f"{cell(both)} together" if both else "not timed",
-                   cell(deliver),
+                   cell(both) if both else "not timed",
                    f"{cell(life['median'])} ({cell(life['min'])}–{cell(life['max'])})"
                    if life else f"> {cell(low)}",
                    cell(figures.median(*who, "peak"))]
 
-    yield from table(["ns a timer", "schedule", "cancel", "expire", "deliver",
-                      "life-cycle (min–max)", "bytes"], rows())
+    yield from table(["ns a timer", *PHASES, "life-cycle (min–max)", "bytes"], rows())
 
 
 def timerfds(figures):
@@ -264,17 +259,13 @@ def ways(figures):
 def conditions(figures):
     def rows():
         for where, timers, aside, title in (
-                ("core", 100000, "", "core: one turn of the worker for all timers"),
+                ("core", 100000, "", "core: read when all are due"),
                 ("core", 100000, ", each tick",
-                 "core: a turn at each tick, wake-ups included"),
+                 "core: read at each tick, wake-ups included"),
                 ("core", 100000, ", after 5 s", "core: after 5 s without timers"),
-                ("core", 100000, ", the worker apart",
-                 "core: the worker on another processor"),
-                (figures.where, 100000, "", f"{figures.where}: one turn"),
+                (figures.where, 100000, "", f"{figures.where}: read when all are due"),
                 (figures.where, 100000, ", after 5 s",
-                 f"{figures.where}: after 5 s without timers"),
-                (figures.where, 100000, ", the worker apart",
-                 f"{figures.where}: the worker on another processor, at each tick")):
+                 f"{figures.where}: after 5 s without timers")):
             who = ("hwtimer", BULKS + aside, where, timers)
             if figures.row(*who, "schedule"):
                 yield [title, *(cell(figures.median(*who, phase))

@@ -9,6 +9,7 @@
 #include <err.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "emit.h"
 #include "memory.h"
@@ -37,6 +38,7 @@
  * @system: the system of @run
  * @load: the workload
  * @left: number of timers that are not cancelled
+ * @worker: what the worker has taken before the events were delivered, ns
  * @lead: time from the start of a round to the first deadline, ns
  * @quiet: the share of time in which the processor does not run this program although
  *	no timer is set, from 0 to 1
@@ -47,6 +49,7 @@ struct trial {
 	const struct system *system;
 	struct workload load;
 	__u32 left;
+	double worker;
 	__u64 lead;
 	double quiet;
 	bool measured;
@@ -101,97 +104,6 @@ static double expire_called(struct trial *trial)
 	return clock_ns(cycles() - start);
 }
 
-/**
- * struct progress - the progress of the worker
- * @ns: its processor time
- * @expired: number of timers expired
- */
-struct progress {
-	double ns;
-	__u64 expired;
-};
-
-static struct progress progress_of(const struct system *system)
-{
-	return (struct progress){
-		.ns = processor_time(system->worker_pid()),
-		.expired = system->expired(),
-	};
-}
-
-/* Lets the worker run until all timers have expired. */
-static void catch_up(struct trial *trial)
-{
-	const struct system *system = trial->system;
-	__u64 start = cycles();
-
-	processor_return(system->worker_pid());
-	system->expire(trial->left);
-	emit_each(trial, "expire, waited for", clock_ns(cycles() - start),
-		  trial->left);
-	processor_share();
-	/* The worker's work after the last expiry belongs to the expiry, too. */
-	sleep_until(now_ns() + 5 * NSEC_PER_MSEC);
-}
-
-/*
- * Keeps the worker from running until @end: this program holds their common processor.
- * Where that would take too long, the worker runs with the lowest priority instead.
- */
-static void hold_until(struct trial *trial, __u64 end)
-{
-	if (workload_horizon(&trial->load) > HOLD_MAX) {
-		processor_hold_back(trial->system->worker_pid());
-	} else {
-		if (now_ns() + HOLD_MAX < end)
-			sleep_until(end - HOLD_MAX);
-		processor_hold();
-	}
-	trial->system->watch(trial->left);
-	clock_spin_until(end);
-}
-
-/*
- * Holds the worker up until all timers are due, so that it expires them in one turn.
- * The scheduler may let the worker expire some of them before. Those do not count,
- * unless they are the majority.
- */
-static double expire_held(struct trial *trial)
-{
-	const struct system *system = trial->system;
-	struct progress begin = progress_of(system), released, end;
-	__u64 at_once;
-
-	hold_until(trial, workload_last(&trial->load) + NSEC_PER_MSEC);
-	released = progress_of(system);
-	catch_up(trial);
-	end = progress_of(system);
-	at_once = end.expired - released.expired;
-	if (trial->measured)
-		emit("expire, at a time", at_once, "count");
-	if (at_once >= trial->left / 2)
-		begin = released;
-	return (end.ns - begin.ns) / (end.expired - begin.expired) *
-	       trial->left;
-}
-
-/*
- * Lets the worker, on its own processor, expire timers when they are due. Its time then
- * contains its wake-ups, but not the interrupts that cause them.
- */
-static double expire_apart(struct trial *trial)
-{
-	const struct system *system = trial->system;
-	struct progress begin = progress_of(system), end;
-
-	system->watch(trial->left);
-	system->expire(trial->left);
-	sleep_until(now_ns() + 5 * NSEC_PER_MSEC);
-	end = progress_of(system);
-	return (end.ns - begin.ns) / (end.expired - begin.expired) *
-	       trial->left;
-}
-
 /* Returns the gaps until @until, less the gaps that come even without timers. */
 static double gaps_ns(struct trial *trial, __u64 until)
 {
@@ -225,10 +137,12 @@ static void expire(struct trial *trial)
 	case EXPIRY_CALLED:
 		ns = expire_called(trial);
 		break;
-	case EXPIRY_HELD:
-		ns = trial->run->apart ? expire_apart(trial) :
-					 expire_held(trial);
-		break;
+	case EXPIRY_WORKER:
+		trial->worker = processor_time(trial->system->worker_pid());
+		sleep_past_all(trial);
+		trial->worker = processor_time(trial->system->worker_pid()) -
+				trial->worker;
+		return;
 	case EXPIRY_INTERRUPT:
 		if (trial->run->unseen) {
 			sleep_past_all(trial);
@@ -245,8 +159,10 @@ static void expire(struct trial *trial)
 
 static void deliver_all(struct trial *trial)
 {
-	bool both = trial->system->expiry == EXPIRY_DELIVERS;
-	double ns = timed_deliver(trial);
+	bool both = trial->system->expiry == EXPIRY_DELIVERS ||
+		    trial->system->expiry == EXPIRY_WORKER;
+	/* What the worker does meanwhile takes this processor, too. */
+	double ns = timed_deliver(trial) + trial->worker;
 
 	emit_each(trial, both ? "expire + deliver" : "deliver", ns,
 		  trial->left);
@@ -330,7 +246,7 @@ static void warm_up(struct trial *trial, double before)
 {
 	double ns = rehearse(trial, before);
 
-	if (trial->system->expiry == EXPIRY_HELD)
+	if (trial->system->expiry == EXPIRY_WORKER)
 		ns = rehearse(trial, before);
 	trial->lead = trial->run->lead * (ns * 1.2 + 10 * NSEC_PER_MSEC);
 }
@@ -474,7 +390,7 @@ static __u64 tick_of(const struct run *run)
 	const struct system *system = run->system;
 	__u64 tick = system->tick;
 
-	if (system->expiry == EXPIRY_HELD && run->timers > MANY)
+	if (system->expiry == EXPIRY_WORKER && run->timers > MANY)
 		tick = tick * run->timers / MANY;
 	return tick < TICK_MAX ? tick : TICK_MAX;
 }
@@ -489,20 +405,14 @@ static void begin(struct trial *trial, const struct run *run)
 	processor_pin(0, run->cpu);
 }
 
-/* The processor of a kthread; the program's own, unless they are to be apart */
-static int worker_cpu(const struct run *run)
-{
-	return run->apart ? 0 : run->cpu;
-}
-
 /* Sets the system up, and binds the worker, which that creates. */
 static void set_up(struct trial *trial)
 {
 	const struct system *system = trial->system;
 
 	system->setup(&trial->load, trial->run->variant);
-	if (system->expiry == EXPIRY_HELD)
-		processor_pin(system->worker_pid(), worker_cpu(trial->run));
+	if (system->expiry == EXPIRY_WORKER)
+		processor_pin(system->worker_pid(), trial->run->cpu);
 }
 
 static void end(struct trial *trial)
@@ -514,7 +424,7 @@ static void end(struct trial *trial)
 static bool rounds_are_short(const struct trial *trial)
 {
 	return trial->system->expiry == EXPIRY_CALLED ||
-	       trial->system->expiry == EXPIRY_HELD;
+	       trial->system->expiry == EXPIRY_WORKER;
 }
 
 void phases_run(const struct run *run)
@@ -539,24 +449,25 @@ void phases_run(const struct run *run)
 	end(&trial);
 }
 
-/* Times a burst that the worker expires while this program sleeps. */
+/* Times a burst from its time to the last event; this program sleeps until the first one. */
 static struct gaps burst_awaited(struct trial *trial)
 {
-	const struct system *system = trial->system;
+	struct workload *load = &trial->load;
 	struct gaps gaps;
 
-	system->watch(trial->left);
-	system->expire(trial->left);
-	gaps.last = trial->load.base + system->lateness();
-	gaps.ns = gaps.last - trial->load.base;
-	system->deliver();
+	while (load->delivered_count < load->timers) {
+		trial->system->expire(load->timers);
+		trial->system->deliver();
+	}
+	gaps.last = now_ns();
+	gaps.ns = gaps.last - load->base;
 	return gaps;
 }
 
 static struct gaps burst(struct trial *trial)
 {
 	switch (trial->system->expiry) {
-	case EXPIRY_HELD:
+	case EXPIRY_WORKER:
 		return burst_awaited(trial);
 	case EXPIRY_INTERRUPT:
 		return burst_seen(trial);
@@ -589,6 +500,13 @@ void phases_burst(const struct run *run)
 	end(&trial);
 }
 
+/* The processor time of this program and of the worker, ns */
+static double processor_both(const struct trial *trial)
+{
+	return processor_time(getpid()) +
+	       processor_time(trial->system->worker_pid());
+}
+
 void phases_ticks(const struct run *run)
 {
 	struct trial trial;
@@ -596,16 +514,18 @@ void phases_ticks(const struct run *run)
 
 	begin(&trial, run);
 	set_up(&trial);
-	measure_quiet(&trial);
 	warm_up(&trial, 0);
 	fill(&trial);
-	run->system->watch(trial.left);
-	processor_yield();
-	ns = gaps_ns(&trial, workload_last(&trial.load) + GRACE);
-	processor_share();
+	ns = processor_both(&trial);
+	while (trial.load.delivered_count < trial.left) {
+		run->system->expire(trial.left);
+		run->system->deliver();
+	}
 	trial.measured = true;
-	emit_each(&trial, "expire, tick by tick", ns, trial.left);
-	deliver_all(&trial);
+	emit_each(&trial, "expire + deliver, tick by tick",
+		  processor_both(&trial) - ns, trial.left);
+	workload_settle(&trial.load, run->system->name,
+			run->timers - trial.left);
 	end(&trial);
 }
 

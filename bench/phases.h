@@ -15,8 +15,6 @@
  * @tick: length of a tick, ns; 0: the system's own
  * @lead: factor by which the time to the first deadline exceeds the expected need
  * @unseen: work in interrupts cannot be timed here
- * @apart: a kthread that expires the timers runs on another processor than the program,
- *	and wakes up for each tick
  * @idle: time without timers before the measured round, ns
  * @bursts: number of bursts of extra_crowd()
  * @cpu: the processor to run on
@@ -29,7 +27,6 @@ struct run {
 	__u64 tick;
 	double lead;
 	bool unseen;
-	bool apart;
 	__u64 idle;
 	__u32 bursts;
 	int cpu;
@@ -44,10 +41,10 @@ struct run {
 /* Runs all phases and emits their figures. */
 void phases_run(const struct run *run);
 
-/* Lets all timers expire in one tick; emits the cost, and the lateness of the last. */
+/* Lets all timers expire in one tick; emits the time until the last is delivered. */
 void phases_burst(const struct run *run);
 
-/* Measures expiry at each timer's own deadline, as in a real program. */
+/* Measures expiry and delivery at each timer's own deadline, as in a real program. */
 void phases_ticks(const struct run *run);
 
 /* Times nothing: checks that all events come and none is early. */

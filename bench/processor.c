@@ -57,18 +57,3 @@ void processor_share(void)
 {
 	schedule_as(0, SCHED_OTHER, 0);
 }
-
-void processor_yield(void)
-{
-	schedule_as(0, SCHED_IDLE, 0);
-}
-
-void processor_hold_back(int pid)
-{
-	schedule_as(pid, SCHED_IDLE, 0);
-}
-
-void processor_return(int pid)
-{
-	schedule_as(pid, SCHED_OTHER, 0);
-}

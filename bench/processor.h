@@ -18,11 +18,4 @@ double processor_time(int pid);
 void processor_hold(void);
 void processor_share(void);
 
-/* Lets every ordinary process run before this one, until processor_share(). */
-void processor_yield(void);
-
-/* Lets @pid run only on an otherwise idle processor, until processor_return(). */
-void processor_hold_back(int pid);
-void processor_return(int pid);
-
 #endif /* BENCH_PROCESSOR_H */

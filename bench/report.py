@@ -26,7 +26,7 @@ MILLION = 1000000
 LIFE = "life-cycle"
 # For places where work in interrupts cannot be timed
 AT_LEAST = "life-cycle, expiry not counted"
-PHASES = ("schedule", "cancel", "expire", "deliver")
+PHASES = ("schedule", "cancel", "expire + deliver")
 # The names of these numbers of timers in bulks
 BATCHES = (1, 4, 16, 64, 256, 4096)
 

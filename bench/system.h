@@ -18,15 +18,15 @@
 /**
  * enum expiry - how a system's timers expire, and so how their expiry is timed
  * @EXPIRY_CALLED: in @expire, which has a clock of its own
- * @EXPIRY_HELD: in a kthread on the benchmark's processor; the benchmark holds it up
- *	until all timers are due, and it expires them in one turn
+ * @EXPIRY_WORKER: some in a kthread on the benchmark's processor, and all others in
+ *	@deliver
  * @EXPIRY_INTERRUPT: in interrupts on the benchmark's processor; the benchmark reads
  *	the clock without pause and adds up the gaps, which only interrupts cause
  * @EXPIRY_DELIVERS: in @deliver, after all timers are due
  */
 enum expiry {
 	EXPIRY_CALLED,
-	EXPIRY_HELD,
+	EXPIRY_WORKER,
 	EXPIRY_INTERRUPT,
 	EXPIRY_DELIVERS,
 };
@@ -52,14 +52,11 @@ enum expiry {
  * @cancel: cancels those timers, in that order
  * @reschedule: moves those timers, in that order, to their workload_deadline(), which
  *	has changed; NULL: not possible
- * @watch: EXPIRY_HELD: prepares @expire; not timed
- * @expire: EXPIRY_CALLED: expires all timers. EXPIRY_HELD: waits until @count timers
- *	have expired
+ * @expire: EXPIRY_CALLED: expires all timers. EXPIRY_WORKER: waits until one of @count
+ *	timers has expired
  * @deliver: passes all expired timers to workload_deliver()
  * @bytes: returns the peak of its memory; NULL: memory is measured from outside
- * @expired: EXPIRY_HELD: returns the number of timers expired so far
- * @lateness: EXPIRY_HELD: returns the longest lateness so far, ns
- * @worker_pid: EXPIRY_HELD: returns the process id of the kthread
+ * @worker_pid: EXPIRY_WORKER: returns the process id of the kthread
  */
 struct system {
 	const char *name;
@@ -76,12 +73,9 @@ struct system {
 	void (*aim)(__u32 first, __u32 count);
 	void (*cancel)(__u32 first, __u32 count);
 	void (*reschedule)(__u32 first, __u32 count);
-	void (*watch)(__u32 count);
 	void (*expire)(__u32 count);
 	void (*deliver)(void);
 	__u64 (*bytes)(void);
-	__u64 (*expired)(void);
-	double (*lateness)(void);
 	int (*worker_pid)(void);
 };
 

@@ -135,6 +135,8 @@ static void hwtimer_setup(struct workload *new_load, unsigned int variant)
 	memset(events, 0, sizeof(events));
 	fd = device_open();
 	set_up();
+	/* The first timer brings the worker. */
+	device_cancel(fd, device_schedule(fd, HWTIMER_NEVER));
 }
 
 static void hwtimer_teardown(void)
@@ -385,19 +387,6 @@ static void hwtimer_reschedule(__u32 first, __u32 count)
 	in_batches(first, count, &calls);
 }
 
-/* Makes poll() ready when @count events wait, and not before. */
-static void hwtimer_watch(__u32 count)
-{
-	struct hwtimer_notify notify = {
-		.size = sizeof(notify),
-		.events = count,
-		.delay = count > 1 ? HWTIMER_NEVER : 0,
-	};
-
-	if (ioctl(fd, HWTIMER_IOC_NOTIFY, &notify))
-		err(1, "HWTIMER_IOC_NOTIFY");
-}
-
 static void hwtimer_expire(__u32 count)
 {
 	struct pollfd wheel = { .fd = fd, .events = POLLIN };
@@ -430,22 +419,6 @@ static __u64 hwtimer_bytes(void)
 	return stats.bytes_peak;
 }
 
-static __u64 hwtimer_expired(void)
-{
-	struct hwtimer_stats stats;
-
-	device_stats(fd, &stats);
-	return stats.expired;
-}
-
-static double hwtimer_lateness(void)
-{
-	struct hwtimer_stats stats;
-
-	device_stats(fd, &stats);
-	return stats.lateness_max;
-}
-
 int device_worker_pid(int file)
 {
 	char path[64], line[256];
@@ -473,7 +446,7 @@ static int hwtimer_worker_pid(void)
 const struct system system_hwtimer = {
 	.name = "hwtimer",
 	.variants = variants,
-	.expiry = EXPIRY_HELD,
+	.expiry = EXPIRY_WORKER,
 	.tick = NSEC_PER_MSEC / 10,
 	.timers_max = hwtimer_timers_max,
 	.calls = hwtimer_calls,
@@ -485,11 +458,8 @@ const struct system system_hwtimer = {
 	.aim = hwtimer_aim,
 	.cancel = hwtimer_cancel,
 	.reschedule = hwtimer_reschedule,
-	.watch = hwtimer_watch,
 	.expire = hwtimer_expire,
 	.deliver = hwtimer_deliver,
 	.bytes = hwtimer_bytes,
-	.expired = hwtimer_expired,
-	.lateness = hwtimer_lateness,
 	.worker_pid = hwtimer_worker_pid,
 };

@@ -87,9 +87,8 @@ static const char *variant_name(const struct run *run)
 	if (run->idle)
 		snprintf(idle, sizeof(idle), ", after %llu s",
 			 (unsigned long long)(run->idle / NSEC_PER_SEC));
-	snprintf(name, sizeof(name), "%s%s%s%s",
-		 run->system->variants[run->variant], buckets,
-		 run->apart ? ", the worker apart" : "", idle);
+	snprintf(name, sizeof(name), "%s%s%s",
+		 run->system->variants[run->variant], buckets, idle);
 	return name;
 }
 
@@ -180,10 +179,10 @@ static void measure_run(const struct options *options, struct run *run)
 	emit_subject(run->system->name, variant_name(run), run->timers);
 	run->tick = 0;
 	measure(phases_run, run);
-	if (options->turn || options->apart || options->idle)
+	if (options->turn || options->idle)
 		return;
 	measure(phases_burst, run);
-	if (options->ticks && run->system->expiry == EXPIRY_HELD) {
+	if (options->ticks && run->system->expiry == EXPIRY_WORKER) {
 		run->tick = NSEC_PER_MSEC;
 		measure(phases_ticks, run);
 	}
@@ -213,7 +212,6 @@ with_variants(const struct options *options, const struct system *system,
 	struct run run = {
 		.system = system,
 		.unseen = options->unseen,
-		.apart = options->apart,
 		.idle = options->idle * NSEC_PER_SEC,
 		.cpu = processor_last(),
 		.seed = 2015 + options->rep,

@@ -49,7 +49,7 @@ static void save_timers(FILE *file)
 	printf("restore: expired=%lu saved=%lu\n", expired, saved);
 }
 
-/* Events that wait are read before the timers are saved: they never come again. */
+/* Events that wait are read as well: they never come again. */
 static void save(FILE *file)
 {
 	struct hwtimer_event event = { .user_data = 0 };

@@ -4,13 +4,12 @@
 #
 #	awk -v timers=NUMBER -v span=MS -f survive.awk JOURNAL
 #
-# Prints one line. All numbers after again= must be 0, except after=: whether the last
+# Prints one line. All numbers after twice= must be 0, except after=: whether the last
 # kill came after the last timer.
 #
-# again= tells how many timers were scheduled a second time, because a kill came between read()
-# and the action. It is exact if no kill came between a call that schedules and its line. A
-# process reads an event only when it has acted on the one before, so each kill takes one at
-# most.
+# twice= tells how many actions were repeated, because a kill came between an action and its
+# acknowledgement: at most as many as processes were killed, see excess=. Then the event was the
+# same, see other=.
 
 BEGIN {
 	# Otherwise the first pass would not end with the file.
@@ -43,7 +42,6 @@ $1 == "opened" && acted {
 }
 
 $1 == "sched" {
-	scheduled += $2
 	if (!(process in scheduler)) {
 		scheduler[process] = 1
 		schedulers++
@@ -51,9 +49,14 @@ $1 == "sched" {
 }
 
 $1 == "acted" {
-	acted++
-	if ($2 in id)
+	last_sign = $6
+	if ($2 in id) {
 		twice++
+		if (id[$2] != $3)
+			other++
+		next
+	}
+	acted++
 	id[$2] = $3
 	if ($2 >= timers)
 		strange++
@@ -70,10 +73,6 @@ $1 == "acted" {
 		last = $4
 }
 
-$1 == "again" {
-	doubled++
-}
-
 $1 != "killed" {
 	last_sign = $6
 }
@@ -82,11 +81,10 @@ END {
 	for (i = 0; i < timers; i++)
 		if (!(i in id))
 			lost++
-	again = scheduled > timers ? scheduled - timers : 0
 	printf "survive: processes=%d kills=%d schedulers=%d acted=%d waited=%d" \
-		" again=%d lost=%d twice=%d early=%d moved=%d strange=%d doubled=%d reopened=%d" \
+		" twice=%d lost=%d other=%d early=%d moved=%d strange=%d reopened=%d" \
 		" after=%d excess=%d\n",
-		processes, kills, schedulers, acted, waited, again,
-		lost, twice, early, moved, strange, doubled, reopened,
-		(last_kill > last), (again > processes - 1)
+		processes, kills, schedulers, acted, waited,
+		twice, lost, other, early, moved, strange, reopened,
+		(last_kill > last), (twice > processes - 1)
 }

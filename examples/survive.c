@@ -7,15 +7,14 @@
  *	survive FILE [--timers 100000] [--span 60000] (ms) [--die 0]
  *
  * It needs a service manager: systemd with survive.service, or keeper. It ends when all
- * timers have expired; FILE is its journal. Three rules make each timer count once,
- * wherever a process is killed:
+ * timers have expired; FILE is its journal. Three rules make each timer count, wherever a
+ * process is killed:
  *
  * - The instance is kept before the first timer is scheduled.
- * - An event is acted on before the next one is read. So a kill takes one event at most: one
- *   that was read, and not acted on.
+ * - The instance has HWTIMER_AT_LEAST_ONCE, and an event is acknowledged after it was acted on.
+ *   A new process rewinds: events that were not acknowledged come again. So a kill makes one
+ *   timer at most count twice: it comes between the action and hwt_ack().
  * - user_data is a number that means the same to every process, here the timer's number.
- *   A process schedules those that are nowhere: neither acted on, as the journal says, nor
- *   in the kernel. The timer of an event that a kill took is one of them.
  */
 #include "survive.h"
 #include "fdstore.h"
@@ -27,36 +26,23 @@
 
 #define NAME "timers" /* of the descriptor */
 
-static unsigned long timers = 100000, span = 60000, left;
+static unsigned long timers = 100000, span = 60000;
 static struct hwt *hwt;
-static uint64_t begin;
-static bool *acted, *known;
-
-/* Returns a number from the journal or the instance, if it is that of a timer. */
-static uint64_t checked(uint64_t number)
-{
-	if (number >= timers)
-		errx(1, "something is of a run with more timers");
-	return number;
-}
-
-static void note_acted(uint64_t number)
-{
-	left -= !acted[checked(number)];
-	acted[number] = true;
-	known[number] = true;
-}
 
 /* Descriptors, not memory, connect a process with the one before it. */
 static void open_or_adopt(void)
 {
+	struct hwtimer_setup setup = HWT_SETUP_INIT;
 	const struct hwtimer_event nothing = { .id = 0 };
 	int fd = fdstore_take(NAME);
 
 	if (fd >= 0) {
 		must(hwt_from_fd(&hwt, fd, HWT_NONBLOCK));
+		must(hwt_rewind(hwt));
 	} else {
 		hwt = open_wheel(HWT_NONBLOCK, CLOCK_MONOTONIC);
+		setup.flags = HWTIMER_AT_LEAST_ONCE;
+		must(hwt_setup(hwt, &setup));
 		journal_write("opened", &nothing);
 		step();
 		fdstore_put(hwt_fd(hwt), NAME);
@@ -65,10 +51,11 @@ static void open_or_adopt(void)
 }
 
 /*
- * Notes all timers that former processes have scheduled and whose events were not read. No
- * other process reads events now.
+ * Returns how many timers former processes have scheduled, in the order of their numbers: as
+ * many as the journal says, or more, if a process was killed before it could write so. All of
+ * those are still in the instance.
  */
-static void find_known(void)
+static unsigned long find_scheduled(unsigned long scheduled)
 {
 	struct hwtimer_listed some[BATCH], *timer;
 	uint64_t cursor = 0;
@@ -76,87 +63,75 @@ static void find_known(void)
 
 	while ((count = must(hwt_list(hwt, &cursor, some, BATCH))))
 		for (timer = some; timer < some + count; timer++)
-			known[checked(timer->user_data)] = true;
-}
-
-static void schedule(const struct hwtimer_bulk_timer *some, unsigned int count)
-{
-	const struct hwtimer_event number = { .user_data = count };
-	uint64_t results[BATCH];
-	unsigned int i;
-
-	must(hwt_schedule_many(hwt, HWTIMER_ABSOLUTE, some, results, count));
-	for (i = 0; i < count; i++)
-		must(hwt_error(results[i]));
-	journal_write("sched", &number);
-	step();
+			if (timer->user_data >= scheduled)
+				scheduled = timer->user_data + 1;
+	if (scheduled > timers)
+		errx(1, "something is of a run with more timers");
+	return scheduled;
 }
 
 /* Deadlines count from when the first process began. */
-static void schedule_unknown(void)
+static void schedule_rest(unsigned long scheduled, uint64_t begin)
 {
 	struct hwtimer_bulk_timer some[BATCH];
-	unsigned int count = 0;
-	unsigned long i;
+	struct hwtimer_event number = { .id = 0 };
+	uint64_t results[BATCH];
+	unsigned int i, count;
 
-	for (i = 0; i < timers; i++) {
-		if (known[i])
-			continue;
-		some[count++] = (struct hwtimer_bulk_timer){
-			.user_data = i,
-			.time = begin + span * MS / timers * (i + 1),
-		};
-		if (count == BATCH) {
-			schedule(some, count);
-			count = 0;
-		}
+	for (; scheduled < timers; scheduled += count) {
+		for (count = 0; count < BATCH && scheduled + count < timers;
+		     count++)
+			some[count] = (struct hwtimer_bulk_timer){
+				.user_data = scheduled + count,
+				.time = begin + span * MS / timers *
+							(scheduled + count + 1),
+			};
+		must(hwt_schedule_many(hwt, HWTIMER_ABSOLUTE, some, results,
+				       count));
+		for (i = 0; i < count; i++)
+			must(hwt_error(results[i]));
+		number.user_data = scheduled + count;
+		step();
+		journal_write("sched", &number);
+		step();
 	}
-	if (count)
-		schedule(some, count);
 }
 
 /* The line in the journal is the action. It exists or not, whenever we are killed. */
 static void act(const struct hwtimer_event *event)
 {
-	if (acted[checked(event->user_data)]) {
-		journal_write("again", event);
-		return;
-	}
+	step();
 	journal_write("acted", event);
-	note_acted(event->user_data);
+	step();
+	must(hwt_ack(hwt, 1));
 	step();
 }
 
-/*
- * Reads an event. Not with hwt_next() or hwt_dispatch(), which read many events ahead: a kill
- * would take them all.
- *
- * Return: whether there was one.
- */
-static bool read_event(struct hwtimer_event *event)
+/* Returns whether timers are left, or events that are not acknowledged. */
+static bool any_left(void)
 {
-	ssize_t bytes = read(hwt_fd(hwt), event, sizeof(*event));
+	struct hwtimer_stats stats;
 
-	if (!bytes)
-		errx(1, "the instance is stopped");
-	if (bytes < 0 && errno != EAGAIN)
-		err(1, "the instance");
-	return bytes > 0;
+	must(hwt_stats(hwt, &stats));
+	return stats.pending || stats.ready;
 }
 
 static void serve(void)
 {
 	struct pollfd wheel = { .fd = hwt_fd(hwt), .events = POLLIN };
 	struct hwtimer_event event;
+	int ret;
 
-	while (left) {
-		if (read_event(&event)) {
-			step();
+	do {
+		while ((ret = hwt_next(hwt, &event)) > 0)
 			act(&event);
-		} else if (poll(&wheel, 1, -1) < 0) {
+		if (ret == -ENOTCONN)
+			errx(1, "the instance is stopped");
+		if (ret != -EAGAIN)
+			must(ret);
+		if (any_left() && poll(&wheel, 1, -1) < 0)
 			err(1, "poll");
-		}
-	}
+	} while (any_left());
 }
 
 int main(int argc, char **argv)
@@ -165,17 +140,15 @@ int main(int argc, char **argv)
 					  { "--span", &span, 1, DAYS_MAX },
 					  { "--die", &die, 0 },
 					  { NULL, NULL, 0 } };
+	unsigned long scheduled;
+	uint64_t begin;
 
 	if (argc < 2)
 		errx(2, "usage: survive FILE [OPTION NUMBER...]");
 	take_options(options, argc - 1, argv + 1);
-	left = timers;
-	acted = allocate(timers, sizeof(*acted));
-	known = allocate(timers, sizeof(*known));
-	begin = journal_open(argv[1], note_acted);
+	begin = journal_open(argv[1], &scheduled);
 	open_or_adopt();
-	find_known();
-	schedule_unknown();
+	schedule_rest(find_scheduled(scheduled), begin);
 	notify("READY=1", -1);
 	serve();
 	return 0;

@@ -6,9 +6,8 @@
  *
  *	start	a process has begun; user_data is its process id
  *	opened	it has opened an instance, because none was kept
- *	sched	it has scheduled timers; user_data is their number
+ *	sched	timers are scheduled; user_data is their number, of all processes
  *	acted	a timer was acted on
- *	again	a timer that was acted on before has expired again, which is a mistake
  *	killed	written by a test after it has killed the process user_data
  */
 #ifndef EXAMPLE_SURVIVE_H
@@ -56,12 +55,11 @@ static inline uint64_t journal_write(const char *what,
 /*
  * Opens the journal, and notes that a process has begun.
  *
- * Calls @acted for each timer that a former process has acted on.
+ * Leaves in @scheduled how many timers former processes have scheduled.
  *
  * Return: when the first process began, ns.
  */
-static inline uint64_t journal_open(const char *path,
-				    void (*acted)(uint64_t user_data))
+static inline uint64_t journal_open(const char *path, unsigned long *scheduled)
 {
 	struct hwtimer_event start = { .user_data = getpid() };
 	unsigned long long user_data, time, first = 0;
@@ -70,11 +68,12 @@ static inline uint64_t journal_open(const char *path,
 
 	if (!file)
 		err(1, "%s", path);
+	*scheduled = 0;
 	journal = fcntl(fileno(file), F_DUPFD_CLOEXEC, 0);
 	while (fscanf(file, "%8s %llu %*u %*u %*u %llu", what, &user_data,
 		      &time) == 3) {
-		if (!strcmp(what, "acted"))
-			acted(user_data);
+		if (!strcmp(what, "sched"))
+			*scheduled = user_data;
 		else if (!first && !strcmp(what, "start"))
 			first = time;
 	}

@@ -133,6 +133,8 @@ void step_setup(struct actor *actor)
 		return;
 	if (setup.clock == HWTIMER_CLOCK_REALTIME && rng_one_in(rng, 2))
 		setup.flags = HWTIMER_REPORT_CLOCK_SET;
+	if (rng_one_in(rng, 3))
+		setup.flags |= HWTIMER_AT_LEAST_ONCE;
 	call_sized(actor, CALL_SETUP, fd, HWTIMER_IOC_SETUP, &setup,
 		   sizeof(setup), &place);
 }
@@ -445,6 +447,31 @@ void step_notify(struct actor *actor)
 						    1 + rng_below(rng, 5 * MS);
 	call_sized(actor, CALL_NOTIFY, fd, HWTIMER_IOC_NOTIFY, &notify,
 		   sizeof(notify), &place);
+}
+
+/* Often more than were read, and mostly in an instance that has no HWTIMER_AT_LEAST_ONCE */
+void step_ack(struct actor *actor)
+{
+	struct rng *rng = &actor->rng;
+	struct hwtimer_ack ack = {
+		.count = rng_one_in(rng, 8) ? rng_below(rng, 5000) :
+					      rng_below(rng, 8),
+	};
+	struct place place;
+	int fd;
+
+	if (step_slot(actor, &fd))
+		call_sized(actor, CALL_ACK, fd, HWTIMER_IOC_ACK, &ack,
+			   sizeof(ack), &place);
+}
+
+void step_rewind(struct actor *actor)
+{
+	int fd;
+
+	if (step_slot(actor, &fd))
+		call_ioctl(actor, CALL_REWIND, fd, HWTIMER_IOC_REWIND,
+			   rng_one_in(&actor->rng, 8) ? (uintptr_t)&fd : 0);
 }
 
 /* A command that the module does not have; no call is counted. */

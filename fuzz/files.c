@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -30,6 +31,17 @@ static void replace(struct slot *slot, int fd)
 		close(old);
 }
 
+/* ACK and REWIND would hardly ever meet an instance with events, if it was left to SETUP. */
+static void keep_events(int fd)
+{
+	struct hwtimer_setup setup = {
+		.size = sizeof(setup),
+		.flags = HWTIMER_AT_LEAST_ONCE,
+	};
+
+	ioctl(fd, HWTIMER_IOC_SETUP, &setup);
+}
+
 void step_open(struct actor *actor)
 {
 	struct slot *slot = &rng_pick(&actor->rng, actor->world->slots);
@@ -42,6 +54,8 @@ void step_open(struct actor *actor)
 		return;
 	fd = open(DEVICE, mode | O_CLOEXEC | flags);
 	step_count(actor, CALL_OPEN, step_result(fd));
+	if (fd >= 0 && rng_one_in(&actor->rng, 3))
+		keep_events(fd);
 	if (fd >= 0)
 		replace(slot, fd);
 }

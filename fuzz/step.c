@@ -20,6 +20,7 @@ static const struct choice choices[] = {
 	{ step_query, 4 },	{ step_stop, 1 },
 	{ step_list, 3 },	{ step_cancel_all, 2 },
 	{ step_stats, 3 },	{ step_notify, 3 },
+	{ step_ack, 4 },	{ step_rewind, 1 },
 	{ step_unknown, 1 },	{ step_open, 3 },
 	{ step_close, 2 },	{ step_dup, 1 },
 	{ step_nonblock, 1 },	{ step_read, 8 },

@@ -27,6 +27,8 @@ void step_query(struct actor *actor);
 void step_stop(struct actor *actor);
 void step_stats(struct actor *actor);
 void step_notify(struct actor *actor);
+void step_ack(struct actor *actor);
+void step_rewind(struct actor *actor);
 void step_bulk(struct actor *actor);
 void step_list(struct actor *actor);
 void step_cancel_all(struct actor *actor);

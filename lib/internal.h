@@ -21,8 +21,9 @@
  * struct hwt - see libhwtimer.h
  * @fd: descriptor of the device
  * @waits: reading waits for events: it was opened without HWT_NONBLOCK
- * @clock_known: @clock is that of the instance
+ * @clock_known: @clock and @keeps are those of the instance
  * @clock: clock of the instance
+ * @keeps: it has HWTIMER_AT_LEAST_ONCE
  * @now: time of hwt_now(), or NOW_UNKNOWN
  * @uncached: hwt_now() always reads the clock
  * @told: @on_change was called since hwt_flush()
@@ -45,6 +46,7 @@ struct hwt {
 	bool waits;
 	bool clock_known;
 	clockid_t clock;
+	bool keeps;
 	int64_t now;
 	bool uncached;
 	bool told;

@@ -465,7 +465,7 @@ int hwt_stop(struct hwt *hwt, struct hwtimer_unprocessed *timers,
 	};
 	int ret = call(hwt, HWTIMER_IOC_STOP, &stop);
 
-	if ((ret >= 0 || ret == -EAGAIN) && left)
+	if (ret >= 0 && left)
 		*left = stop.left;
 	return ret;
 }
@@ -544,6 +544,22 @@ int hwt_next(struct hwt *hwt, struct hwtimer_event *event)
 	*event = hwt->events[hwt->first++];
 	hwt->count--;
 	return 1;
+}
+
+int hwt_ack(struct hwt *hwt, unsigned int count)
+{
+	struct hwtimer_ack ack = { .size = sizeof(ack), .count = count };
+
+	return call(hwt, HWTIMER_IOC_ACK, &ack);
+}
+
+int hwt_rewind(struct hwt *hwt)
+{
+	int err = call(hwt, HWTIMER_IOC_REWIND, NULL);
+
+	if (!err)
+		hwt->count = 0;
+	return err;
 }
 
 /* Handles the next event of the buffer, of a copy: the callback may fill the buffer anew. */

@@ -8,8 +8,8 @@
  *
  * Threads: any number of threads may call any function on the same instance at the
  * same time, with three exceptions. No other call may run beside hwt_setup() or hwt_close().
- * Only one thread at a time may call hwt_next() or hwt_dispatch(), because these two keep a
- * buffer of events that have been read and not been returned yet; after fork(), only
+ * Only one thread at a time may call hwt_next(), hwt_dispatch() or hwt_rewind(), because these
+ * have a buffer of events that have been read and not been returned yet; after fork(), only
  * one process may use them. All functions for timer objects of one instance, hwt_flush(),
  * hwt_dispatch() and, while a timer object is active, hwt_cancel_all() belong to one thread at
  * a time: the one that runs the loop.
@@ -74,8 +74,9 @@ int hwt_open(struct hwt **hwt, unsigned int flags);
  * is a property of @fd alone. Nothing else changes: settings, timers and events stay,
  * and hwt_list() finds them.
  *
- * Events that another process has read, but not handled, are gone. See "Sharing an
- * instance between processes" in the guide.
+ * Events that another process has read, but not handled, are gone, unless the instance has
+ * HWTIMER_AT_LEAST_ONCE: then call hwt_rewind() first. See "Sharing an instance between
+ * processes" in the guide.
  *
  * Return: 0; -EBADF (@fd is not open), -ENOTTY (@fd is not an hwtimer), -EPROTO (the
  * module has another ABI version), -EINVAL (@flags), -ENOMEM.
@@ -151,7 +152,7 @@ int hwt_schedule_at(struct hwt *hwt, uint64_t deadline, uint64_t user_data,
  */
 int hwt_schedule_request(struct hwt *hwt, struct hwtimer_request *request);
 
-/* Ends a timer: 0, -ENOENT, or -EALREADY (its event waits to be read). */
+/* Ends a timer: 0, -ENOENT, or -EALREADY (its event waits to be read or acknowledged). */
 int hwt_cancel(struct hwt *hwt, uint64_t id);
 
 /* The same, but drops the event if it waits: 0 or -ENOENT. */
@@ -292,12 +293,12 @@ int hwt_list(struct hwt *hwt, uint64_t *cursor, struct hwtimer_listed *timers,
  * @hwt: the instance
  * @timers: out: array with room for @count timers
  * @count: length of @timers; 0: only stop
- * @left: out, also after -EAGAIN: number of timers still to be taken back; NULL: not
- *	wanted
+ * @left: out: number of timers still to be taken back, at most; NULL: not wanted
  *
- * Return: number of timers written to @timers. -EAGAIN: only periodic timers whose
- * events wait are left; read events, and call again. -EINTR, -EFAULT: the wheel is
- * stopped; call again.
+ * Call until @left is 0. Events that wait can still be read.
+ *
+ * Return: number of timers written to @timers. -EINTR, -EFAULT: the wheel is stopped; call
+ * again.
  */
 int hwt_stop(struct hwt *hwt, struct hwtimer_unprocessed *timers,
 	     unsigned int count, uint64_t *left);
@@ -311,7 +312,8 @@ static inline int hwt_stats(struct hwt *hwt, struct hwtimer_stats *stats)
 /**
  * hwt_notify - choose when poll() is ready
  * @hwt: the instance
- * @events: number of waiting events at which poll() is ready; 0 and 1: at the first
+ * @events: number of waiting events at which poll() is ready, at most HWTIMER_EVENTS_MAX;
+ *	0 and 1: at the first
  * @delay: ns after the first event at which poll() is ready anyway, or HWTIMER_NEVER;
  *	must be 0 if @events is 0 or 1, and not 0 otherwise
  */
@@ -339,6 +341,28 @@ int hwt_read(struct hwt *hwt, struct hwtimer_event *events, unsigned int count);
  * Return: 1: there is an event; otherwise an error as hwt_read().
  */
 int hwt_next(struct hwt *hwt, struct hwtimer_event *event);
+
+/**
+ * hwt_ack - end the oldest events that were read, on which the program has acted
+ * @hwt: the instance, with HWTIMER_AT_LEAST_ONCE
+ * @count: number of events, in the order in which they were read. Events in the buffer of
+ *	hwt_next() and hwt_dispatch() were read, too: acknowledge no more than these have
+ *	returned
+ *
+ * Return: the number of events that were ended, see struct hwtimer_ack; -EINVAL.
+ */
+int hwt_ack(struct hwt *hwt, unsigned int count);
+
+/**
+ * hwt_rewind - read all events once more that were not acknowledged
+ * @hwt: the instance, with HWTIMER_AT_LEAST_ONCE
+ *
+ * For a process that has taken over the descriptor, before it reads. The buffer of hwt_next()
+ * is emptied, as its events come again.
+ *
+ * Return: 0; -EINVAL.
+ */
+int hwt_rewind(struct hwt *hwt);
 
 /** hwt_callback - function that is called for an event; @arg is hwt_dispatch()'s */
 typedef void (*hwt_callback)(void *arg, const struct hwtimer_event *event);
@@ -426,7 +450,8 @@ static inline int hwt_dispatch_failed(int ret)
  * An instance with timer objects may have other timers, too, whose user_data has not
  * 0x68777454 in its upper half. hwt_read() and hwt_next() then fail with -EBUSY. The process
  * must be in the time namespace of the process that opened the instance, and no other one
- * may read its events.
+ * may read its events. An instance with HWTIMER_AT_LEAST_ONCE has no timer objects: they end
+ * with their process.
  */
 struct hwt_timer {
 	struct hwt *hwt;
@@ -460,8 +485,9 @@ void hwt_timer_init(struct hwt_timer *timer, struct hwt *hwt,
  * @timer: the object; may be active
  * @delay: ns from this call; a negative delay counts as 0
  *
- * Return: 0; the timer expires once. -ENOMEM, -EINVAL (the object was never initialized), or an
- * error of hwt_info() at the first timer of the instance: nothing has changed.
+ * Return: 0; the timer expires once. -ENOMEM, -EINVAL (the object was never initialized, or the
+ * instance has HWTIMER_AT_LEAST_ONCE), or an error of hwt_info() at the first timer of the
+ * instance: nothing has changed.
  */
 int hwt_timer_start(struct hwt_timer *timer, int64_t delay);
 

@@ -163,7 +163,7 @@ static unsigned int active(const struct timers *timers)
 
 /* ---- time ---- */
 
-/* Makes sure that @hwt knows its clock. */
+/* Makes sure that @hwt knows its clock, and whether events stay. */
 static int clock_need(struct hwt *hwt)
 {
 	struct hwtimer_info info;
@@ -175,6 +175,7 @@ static int clock_need(struct hwt *hwt)
 	if (err)
 		return err;
 	hwt->clock = HWTIMER_CLOCKID(info.clock);
+	hwt->keeps = info.flags & HWTIMER_AT_LEAST_ONCE;
 	hwt->clock_known = true;
 	return 0;
 }
@@ -228,6 +229,9 @@ static int timers_need(struct hwt *hwt)
 {
 	int err = clock_need(hwt);
 
+	/* Nobody would acknowledge the events. */
+	if (!err && hwt->keeps)
+		return -EINVAL;
 	return err || hwt->timers ? err : timers_new(hwt);
 }
 

@@ -59,7 +59,7 @@ SIM = BUILD / "sim"
 MODULE = ["Kbuild", "hwtimer*.[ch]", "compat*.h", "uapi/**/*.h"]
 
 FILES = ["hwtimer_%s.c" % name for name in (
-    "wheel", "hashed", "hierarchy", "table", "harvest", "instance", "worker")]
+    "wheel", "hashed", "hierarchy", "table", "read", "instance", "worker")]
 WHEEL = {"hwtimer_wheel.c", "hwtimer_hashed.c", "hwtimer_hierarchy.c"}
 
 # Calls that only make the module faster, or that check or trace: without them it does the
@@ -79,7 +79,7 @@ STATES = {
 # KUnit's suites that look at a source, as a pattern for the kernel. They run before all others.
 SUITES = {
     "wheel": "hwtimer_wheel", "hashed": "hwtimer_wheel", "hierarchy": "hwtimer_wheel",
-    "table": "hwtimer_table", "harvest": "hwtimer_[eilpr]*", "instance": "hwtimer_i*",
+    "table": "hwtimer_table", "read": "hwtimer_[eilpr]*", "instance": "hwtimer_i*",
     "worker": "hwtimer_worker",
 }
 

@@ -203,6 +203,15 @@ TEST(layout_of_notify)
 	EXPECT_MEMBER(hwtimer_notify, delay, 16, 8);
 }
 
+TEST(layout_of_ack)
+{
+	EXPECT_EQ(16, sizeof(struct hwtimer_ack));
+	EXPECT_MEMBER(hwtimer_ack, size, 0, 4);
+	EXPECT_MEMBER(hwtimer_ack, flags, 4, 4);
+	EXPECT_MEMBER(hwtimer_ack, count, 8, 4);
+	EXPECT_MEMBER(hwtimer_ack, reserved, 12, 4);
+}
+
 TEST(layout_of_event)
 {
 	EXPECT_EQ(32, sizeof(struct hwtimer_event));
@@ -228,6 +237,8 @@ TEST(numbers)
 	EXPECT_EQ(0x0000bb09U, HWTIMER_IOC_NOTIFY);
 	EXPECT_EQ(0x0000bb0bU, HWTIMER_IOC_BULK);
 	EXPECT_EQ(0x0000bb0cU, HWTIMER_IOC_LIST);
+	EXPECT_EQ(0x0000bb0eU, HWTIMER_IOC_ACK);
+	EXPECT_EQ(0x0000bb0fU, HWTIMER_IOC_REWIND);
 	EXPECT_EQ(0, HWTIMER_KIND_DEFAULT);
 	EXPECT_EQ(1, HWTIMER_KIND_HASHED);
 	EXPECT_EQ(2, HWTIMER_KIND_HIERARCHICAL);
@@ -243,6 +254,8 @@ TEST(numbers)
 	EXPECT_EQ(96, HWTIMER_LATENESS_BUCKETS);
 	EXPECT_EQ(1280, HWTIMER_LATENESS_BOUND(5));
 	EXPECT_EQ(1, HWTIMER_REPORT_CLOCK_SET);
+	EXPECT_EQ(2, HWTIMER_AT_LEAST_ONCE);
+	EXPECT_EQ(4096, HWTIMER_EVENTS_MAX);
 	EXPECT_EQ(0, HWTIMER_OP_NONE);
 	EXPECT_EQ(1, HWTIMER_OP_SCHEDULE);
 	EXPECT_EQ(2, HWTIMER_OP_CANCEL);
@@ -272,7 +285,7 @@ TEST(device_is_a_misc_device_that_only_root_opens)
 TEST_F(hwtimer, unknown_commands_are_enotty)
 {
 	const unsigned long commands[] = {
-		_IO(HWTIMER_IOC_MAGIC, 14),
+		_IO(HWTIMER_IOC_MAGIC, 16),
 		_IO(HWTIMER_IOC_MAGIC, 255),
 		_IO(HWTIMER_IOC_MAGIC, 2),
 		_IO(0xba, 0),
@@ -406,9 +419,21 @@ static void valid_argument(void *arg, unsigned long number, size_t size,
 	case HWTIMER_IOC_BULK:
 	case HWTIMER_IOC_LIST:
 	case HWTIMER_IOC_CANCEL_ALL:
+	case HWTIMER_IOC_ACK:
 		*(__u32 *)arg = size;
 		break;
 	}
+}
+
+/* Opens an instance in which the command may succeed. */
+static int open_for(unsigned long number)
+{
+	const struct hwtimer_setup keeps = { .flags = HWTIMER_AT_LEAST_ONCE };
+	int fd = dev_open(O_NONBLOCK);
+
+	if (number == HWTIMER_IOC_ACK && dev_setup_as(fd, keeps))
+		abort();
+	return fd;
 }
 
 /* Bad addresses, tried with each command */
@@ -516,11 +541,17 @@ FIXTURE_VARIANT_ADD(command, notify)
 	.size = sizeof(struct hwtimer_notify),
 };
 
+FIXTURE_VARIANT_ADD(command, ack)
+{
+	.number = HWTIMER_IOC_ACK,
+	.size = sizeof(struct hwtimer_ack),
+};
+
 /* clang-format on */
 
 FIXTURE_SETUP(command)
 {
-	self->fd = dev_open(O_NONBLOCK);
+	self->fd = open_for(variant->number);
 	ASSERT_LE(0, self->fd);
 	if (variant->number == HWTIMER_IOC_SETUP)
 		return;
@@ -541,7 +572,8 @@ TEST_F(command, that_changes_something_needs_a_descriptor_for_writing)
 				    variant->number == HWTIMER_IOC_CANCEL ||
 				    variant->number == HWTIMER_IOC_RESCHEDULE ?
 			    -ENOENT :
-			    0;
+		    variant->number == HWTIMER_IOC_ACK ? -EINVAL :
+							 0;
 	char arg[2048];
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(modes); i++) {
@@ -653,6 +685,12 @@ FIXTURE_VARIANT_ADD(growable, notify)
 	.size = sizeof(struct hwtimer_notify),
 };
 
+FIXTURE_VARIANT_ADD(growable, ack)
+{
+	.number = HWTIMER_IOC_ACK,
+	.size = sizeof(struct hwtimer_ack),
+};
+
 /* clang-format on */
 
 /* Bytes that a newer program's structure has beyond this one's */
@@ -660,7 +698,7 @@ FIXTURE_VARIANT_ADD(growable, notify)
 
 FIXTURE_SETUP(growable)
 {
-	self->fd = dev_open(O_NONBLOCK);
+	self->fd = open_for(variant->number);
 	ASSERT_LE(0, self->fd);
 }
 

@@ -12,7 +12,7 @@
 #include <libhwtimer.h>
 #include <sys/eventfd.h>
 
-#define N 5000
+#define N 3000
 
 /* The timers of a test */
 struct timers {

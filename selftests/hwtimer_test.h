@@ -43,6 +43,9 @@
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT (-1)
 
+/* No more events of an instance than this ever wait. */
+#define EVENTS_MAX 4096
+
 /* The bulk helpers pass at most this many entries in one call. */
 #define BATCH 1024
 
@@ -379,6 +382,19 @@ static inline int dev_read(int fd, struct hwtimer_event *events,
 	return ret % sizeof(*events) ? -EPROTO : ret / (int)sizeof(*events);
 }
 
+/* Ends the @count oldest events that were read; returns their number. */
+static inline int dev_ack(int fd, __u32 count)
+{
+	struct hwtimer_ack ack = { .size = sizeof(ack), .count = count };
+
+	return dev_ioctl(fd, HWTIMER_IOC_ACK, &ack);
+}
+
+static inline int dev_rewind(int fd)
+{
+	return dev_ioctl(fd, HWTIMER_IOC_REWIND, NULL);
+}
+
 /* Polls for @events; returns the events that came, or 0 after @timeout_ms. */
 static inline short dev_poll(int fd, short events, int timeout_ms)
 {
@@ -519,14 +535,18 @@ static inline unsigned int dev_cancel_many(int fd, unsigned int count,
 	return cancelled;
 }
 
-/* Waits until @count events are ready; returns false if more are. */
+/*
+ * Waits until @count events are ready, or as many as wait at most; returns false if there are
+ * more.
+ */
 static inline bool dev_wait_ready(int fd, __u64 count)
 {
 	__u64 ready;
 
-	while ((ready = stats_of(fd).ready) < count)
+	while ((ready = stats_of(fd).ready) < count &&
+	       ready <= HWTIMER_EVENTS_MAX - 256)
 		sleep_ns(MS);
-	return ready == count;
+	return ready <= count && ready <= HWTIMER_EVENTS_MAX;
 }
 
 /* Schedules @n timers that are due now, and waits until they are ready. */

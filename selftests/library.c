@@ -395,21 +395,50 @@ TEST_F(library, a_delay_of_minus_1_is_over)
 	EXPECT_EQ(2, event.user_data);
 }
 
-TEST_F(library, stop_says_that_periodic_timers_rest)
+/* A periodic timer is taken back, and the event that waits is its last. */
+TEST_F(library, stop_takes_back_a_timer_whose_event_waits)
 {
 	struct hwtimer_request request = { .interval = HOUR };
 	struct hwtimer_unprocessed timers[3];
 	struct hwtimer_event event;
-	uint64_t left = 0;
+	uint64_t left = 1;
 
 	ASSERT_EQ(0, hwt_schedule_request(self->hwt, &request));
 	ASSERT_TRUE(dev_wait_ready(hwt_fd(self->hwt), 1));
-	EXPECT_EQ(-EAGAIN, hwt_stop(self->hwt, timers, 3, &left));
-	EXPECT_EQ(1, left);
-	ASSERT_EQ(1, hwt_next(self->hwt, &event));
 	EXPECT_EQ(1, hwt_stop(self->hwt, timers, 3, &left));
-	EXPECT_EQ(request.id, timers[0].id);
 	EXPECT_EQ(0, left);
+	EXPECT_EQ(request.id, timers[0].id);
+	ASSERT_EQ(1, hwt_next(self->hwt, &event));
+	EXPECT_EQ(request.id, event.id);
+	EXPECT_EQ(-ENOTCONN, hwt_next(self->hwt, &event));
+}
+
+/* The buffer of hwt_next() has events that were read, and comes again after hwt_rewind(). */
+TEST_F(library, at_least_once)
+{
+	struct hwtimer_setup setup = HWT_SETUP_INIT;
+	struct hwtimer_event event;
+
+	EXPECT_EQ(-EINVAL, hwt_ack(self->hwt, 0));
+	EXPECT_EQ(-EINVAL, hwt_rewind(self->hwt));
+	setup.flags = HWTIMER_AT_LEAST_ONCE;
+	ASSERT_EQ(0, hwt_setup(self->hwt, &setup));
+	for (unsigned int i = 0; i < 10; i++) {
+		ASSERT_EQ(0, hwt_schedule(self->hwt, 0, i, NULL));
+		ASSERT_TRUE(dev_wait_ready(hwt_fd(self->hwt), i + 1));
+	}
+	for (unsigned int i = 0; i < 3; i++)
+		ASSERT_EQ(1, hwt_next(self->hwt, &event));
+	EXPECT_EQ(2, event.user_data);
+	EXPECT_EQ(2, hwt_ack(self->hwt, 2));
+	EXPECT_EQ(0, hwt_rewind(self->hwt));
+	for (unsigned int i = 2; i < 10; i++) {
+		ASSERT_EQ(1, hwt_next(self->hwt, &event));
+		EXPECT_EQ(i, event.user_data);
+	}
+	EXPECT_EQ(-EINVAL, hwt_ack(self->hwt, 9));
+	EXPECT_EQ(8, hwt_ack(self->hwt, 8));
+	EXPECT_EQ(-EAGAIN, hwt_next(self->hwt, &event));
 }
 
 struct calls {

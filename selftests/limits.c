@@ -94,7 +94,7 @@ TEST_F(full, discard_lifts_it)
 	EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
 }
 
-TEST_F(full, discarded_event_counts_while_one_waits_before_it)
+TEST_F(full, discarded_event_makes_room_at_once)
 {
 	struct hwtimer_event event;
 
@@ -103,10 +103,10 @@ TEST_F(full, discarded_event_counts_while_one_waits_before_it)
 	ASSERT_EQ(0, dev_reschedule(self->fd, self->ids[1], 0, 0));
 	ASSERT_TRUE(dev_wait_ready(self->fd, 2));
 	ASSERT_EQ(0, dev_cancel(self->fd, self->ids[1], HWTIMER_DISCARD));
+	EXPECT_EQ(0, try_schedule(self->fd));
 	EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
 	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(self->ids[0], event.id);
-	EXPECT_EQ(0, try_schedule(self->fd));
 	EXPECT_EQ(0, try_schedule(self->fd));
 	EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
 }

@@ -732,33 +732,21 @@ TEST_F(hwtimer, each_timer_is_listed_once_whatever_happens_to_it)
 }
 
 /* All events are taken by reads that fail, and by STOPs that fail; none is missing. */
-static void check_taken_in_vain(struct __test_metadata *_metadata, int fd)
+TEST_F(hwtimer, no_timer_is_missing_while_reads_fail)
 {
 	void *(*const run[])(void *) = { take_in_vain, take_in_vain };
-	struct unrest unrest = { .fd = fd };
+	struct unrest unrest = { .fd = self->fd };
 
 	schedule_lasting(_metadata, &unrest, 0, LASTING / 2,
 			 (struct hwtimer_request){ .time = 30 * MS });
 	schedule_lasting(_metadata, &unrest, LASTING / 2, LASTING,
 			 (struct hwtimer_request){ .time = HOUR });
 	list_beside(_metadata, &unrest, run, 2, scaled(50), NULL);
-	EXPECT_TRUE(dev_wait_ready(fd, LASTING / 2));
+	EXPECT_TRUE(dev_wait_ready(self->fd, LASTING / 2));
 	list_beside(_metadata, &unrest, run, 2, scaled(50), NULL);
-	ASSERT_EQ(0, dev_stop(fd, NULL, 0, NULL));
+	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
 	unrest.stopped = true;
 	list_beside(_metadata, &unrest, run, 2, scaled(50), NULL);
-}
-
-TEST_F(hwtimer, no_timer_is_missing_while_reads_fail)
-{
-	check_taken_in_vain(_metadata, self->fd);
-}
-
-/* With a periodic timer, events that are being read are in another state inside. */
-TEST_F(hwtimer, no_timer_is_missing_while_reads_fail_beside_a_periodic_one)
-{
-	ASSERT_NE(0, dev_every(self->fd, HOUR, HOUR, LASTING));
-	check_taken_in_vain(_metadata, self->fd);
 }
 
 /*

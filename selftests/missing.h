@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shared code of the selftests: a thread that is in the middle of a read() or a STOP for
- * as long as the test likes, because it waits for a page of its buffer.
+ * Shared code of the selftests: a thread that is in the middle of a read(), a STOP or a LIST
+ * for as long as the test likes, because it waits for a page of its buffer.
  */
 #ifndef MISSING_H
 #define MISSING_H
@@ -11,7 +11,7 @@
 #include <linux/userfaultfd.h>
 #include <sys/syscall.h>
 
-/* A page of memory that is missing until missing_provide() */
+/* A page of memory that is missing until missing_provide(). The page before it is there. */
 struct missing {
 	int fd; /* the userfaultfd */
 	char *page;
@@ -25,15 +25,19 @@ static inline bool missing_make(struct missing *missing)
 		.range.len = getpagesize(),
 		.mode = UFFDIO_REGISTER_MODE_MISSING,
 	};
+	char *pages;
 
 	missing->fd = syscall(__NR_userfaultfd, O_CLOEXEC);
 	if (missing->fd < 0)
 		return false;
-	missing->page = mmap(NULL, range.range.len, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pages = mmap(NULL, 2 * getpagesize(), PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (pages == MAP_FAILED)
+		return false;
+	memset(pages, 0, getpagesize());
+	missing->page = pages + getpagesize();
 	range.range.start = (uintptr_t)missing->page;
-	return missing->page != MAP_FAILED &&
-	       !ioctl(missing->fd, UFFDIO_API, &api) &&
+	return !ioctl(missing->fd, UFFDIO_API, &api) &&
 	       !ioctl(missing->fd, UFFDIO_REGISTER, &range);
 }
 
@@ -58,21 +62,51 @@ static inline bool missing_provide(const struct missing *missing)
 	return !ioctl(missing->fd, UFFDIO_ZEROPAGE, &zeros);
 }
 
-/* A thread that takes one timer, by read() or STOP, into the missing page */
+/**
+ * struct taker - a thread that takes timers, by read() or STOP, or lists them, into the
+ *	missing page
+ * @fd: the instance
+ * @stops: whether the thread calls STOP
+ * @lists: whether the thread calls LIST
+ * @missing: the page
+ * @before: the number of timers for which there is room in the page before it
+ * @after: the number of those for which there is room from the missing page on; 0: one
+ * @result: what the call returned
+ */
 struct taker {
 	int fd;
 	bool stops;
+	bool lists;
 	struct missing missing;
+	unsigned int before;
+	unsigned int after;
 	int result;
 };
 
-static inline void *take_one(void *arg)
+static inline size_t taker_size(const struct taker *taker)
+{
+	return taker->stops ? sizeof(struct hwtimer_unprocessed) :
+	       taker->lists ? sizeof(struct hwtimer_listed) :
+			      sizeof(struct hwtimer_event);
+}
+
+/* The taker's buffer */
+static inline void *taker_buffer(const struct taker *taker)
+{
+	return taker->missing.page - taker->before * taker_size(taker);
+}
+
+static inline void *take(void *arg)
 {
 	struct taker *taker = arg;
-	void *page = taker->missing.page;
+	unsigned int room = taker->before + (taker->after ?: 1);
+	void *buffer = taker_buffer(taker);
+	__u64 cursor = 0;
 
-	taker->result = taker->stops ? dev_stop(taker->fd, page, 1, NULL) :
-				       dev_read(taker->fd, page, 1);
+	taker->result =
+		taker->stops ? dev_stop(taker->fd, buffer, room, NULL) :
+		taker->lists ? dev_list(taker->fd, buffer, room, &cursor) :
+			       dev_read(taker->fd, buffer, room);
 	return NULL;
 }
 
@@ -84,7 +118,7 @@ static inline bool start_taker(pthread_t *thread, struct taker *taker)
 	sigemptyset(&alarm_only);
 	sigaddset(&alarm_only, SIGALRM);
 	pthread_sigmask(SIG_BLOCK, &alarm_only, NULL);
-	start_threads(thread, 1, take_one, taker, 0);
+	start_threads(thread, 1, take, taker, 0);
 	pthread_sigmask(SIG_UNBLOCK, &alarm_only, NULL);
 	return missing_wanted(&taker->missing);
 }

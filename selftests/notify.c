@@ -91,10 +91,10 @@ TEST_F(hwtimer, ready_at_the_limit_of_timers)
 	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, -1));
 }
 
-/* Discarded events behind an unread one count towards the limit, too. */
-TEST_F(hwtimer, ready_when_nothing_more_can_come)
+/* Discarded events make room at once, also behind an unread one. */
+TEST_F(hwtimer, discarded_events_make_room)
 {
-	__u64 ids[10], unused;
+	__u64 ids[10];
 
 	ASSERT_EQ(0, dev_setup(self->fd, 0, 0, 10));
 	ASSERT_EQ(0, dev_notify(self->fd, 100, HWTIMER_NEVER));
@@ -102,17 +102,17 @@ TEST_F(hwtimer, ready_when_nothing_more_can_come)
 	ASSERT_TRUE(dev_wait_ready(self->fd, 9));
 	for (unsigned int i = 4; i < 9; i++)
 		ASSERT_EQ(0, dev_cancel(self->fd, ids[i], HWTIMER_DISCARD));
+	make_ready(_metadata, self->fd, 5);
 	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 2));
 	ASSERT_NE(0, dev_after(self->fd, 0, 0));
-	EXPECT_EQ(-ENOSPC, dev_schedule(self->fd, 0, 0, 0, &unused));
 	EXPECT_EQ(POLLIN, dev_poll(self->fd, POLLIN, -1));
-	EXPECT_EQ(5, dev_discard_events(self->fd, 5));
+	EXPECT_EQ(10, dev_discard_events(self->fd, 10));
 }
 
 /* SETUP comes after NOTIFY here; its limit counts. */
 TEST_F(hwtimer, ready_at_the_limit_of_timers_that_was_set_afterwards)
 {
-	ASSERT_EQ(0, dev_notify(self->fd, UINT_MAX, HWTIMER_NEVER));
+	ASSERT_EQ(0, dev_notify(self->fd, EVENTS_MAX, HWTIMER_NEVER));
 	ASSERT_EQ(0, dev_setup(self->fd, 0, 0, 3));
 	make_ready(_metadata, self->fd, 2);
 	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 2));
@@ -494,10 +494,12 @@ TEST_F(hwtimer, senseless_delays_are_einval)
 		{ 1, INT64_MAX },
 		{ 1, HWTIMER_NEVER },
 		{ 2, 0 },
-		{ UINT_MAX, 0 },
+		{ EVENTS_MAX, 0 },
 		{ 2, INT64_MAX + 1ULL },
 		{ 2, HWTIMER_NEVER - 1 },
-		{ UINT_MAX, 1ULL << 63 },
+		{ EVENTS_MAX, 1ULL << 63 },
+		{ EVENTS_MAX + 1, HWTIMER_NEVER },
+		{ UINT_MAX, HWTIMER_NEVER },
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
@@ -509,7 +511,7 @@ TEST_F(hwtimer, senseless_delays_are_einval)
 	}
 	EXPECT_EQ(0, dev_notify(self->fd, 2, 1));
 	EXPECT_EQ(0, dev_notify(self->fd, 2, INT64_MAX));
-	EXPECT_EQ(0, dev_notify(self->fd, UINT_MAX, HWTIMER_NEVER));
+	EXPECT_EQ(0, dev_notify(self->fd, EVENTS_MAX, HWTIMER_NEVER));
 }
 
 TEST_F(hwtimer, refusal_changes_nothing)

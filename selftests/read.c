@@ -356,52 +356,6 @@ TEST_F(hwtimer, discarded_events_do_not_shorten_a_read)
 
 /* ---- a reader that waits for a page of its buffer ---- */
 
-/*
- * The descriptor is O_NONBLOCK. While one call waits for its page, a read() does not wait
- * for that call. The reader is woken when it could read.
- */
-static void check_refused(struct __test_metadata *_metadata, int fd, bool stops)
-{
-	struct taker taker = { .fd = fd, .stops = stops };
-	struct hwtimer_event events[4];
-	struct epoll_event edge;
-	int epoll;
-	pthread_t thread;
-
-	if (!missing_make(&taker.missing))
-		SKIP(return, "this kernel has no userfaultfd");
-	make_ready(_metadata, fd, 3);
-	ASSERT_NE(0, dev_after(fd, HOUR, 3));
-	ASSERT_TRUE(start_taker(&thread, &taker));
-	epoll = epoll_watch(fd, EPOLLIN | EPOLLET);
-	ASSERT_LE(0, epoll);
-	ASSERT_EQ(1, epoll_wait(epoll, &edge, 1, -1));
-
-	EXPECT_EQ(-EAGAIN, dev_read(fd, events, 4));
-	EXPECT_EQ(-EAGAIN, dev_read(fd, events, 4));
-	EXPECT_EQ(POLLIN, dev_poll(fd, POLLIN, 0));
-	EXPECT_EQ(0, epoll_wait(epoll, &edge, 1, 0));
-
-	EXPECT_TRUE(missing_provide(&taker.missing));
-	join_threads(&thread, 1);
-	EXPECT_EQ(1, taker.result);
-	EXPECT_EQ(1, epoll_wait(epoll, &edge, 1, -1));
-	EXPECT_EQ(stops ? 3 : 2, dev_read(fd, events, 4));
-	EXPECT_EQ(stops ? 0 : -EAGAIN, dev_read(fd, events, 4));
-	close(taker.missing.fd);
-	close(epoll);
-}
-
-TEST_F(hwtimer, nonblocking_read_does_not_wait_for_another)
-{
-	check_refused(_metadata, self->fd, false);
-}
-
-TEST_F(hwtimer, nonblocking_read_does_not_wait_for_stop)
-{
-	check_refused(_metadata, self->fd, true);
-}
-
 /* After STOP, read() reports the end, whether or not STOP still hands back timers. */
 TEST_F(hwtimer, nonblocking_read_sees_the_end_while_stop_waits)
 {

@@ -54,9 +54,12 @@ rearm       x   x     x     a     a       x        x     -        x     -       
 submit      x   x     x     a     a       x        a     a        x     -        a       a
 bulk        x   x     x     a     a       x        a     a        x     -        a       a
 read        x   x     x     a     a       x        x     a        x     a        a       a
+bound       x   .     x     a     .       a        a     -        x     -        a       .
+copy        x   .     x     x     .       x        a     a        x     a        a       .
 poll        x   .     x     a     .       a        x     -        x     -        a       .
 stop        x   x     x     a     a       x        a     -        x     -        a       a
 uring       x   .     x     x     .       x        x     x        x     -        a       .
+ack         x   -     x     a     -       x        a     -        x     -        a       -
 query       x   .     x     a     .       a        a     -        x     -        a       .
 list        x   .     x     x     .       x        a     a        x     -        a       .
 privacy     x   .     x     a     .       a        x     -        x     -        a       .
@@ -68,8 +71,11 @@ timens      -   -     -     x     .       a        x     -        -     -       
 notify      -   -     x     x     .       x        x     -        x     -        a       .
 stats       x   .     x     a     .       a        a     -        x     -        a       .
 lifetime    x   .     x     a     .       a        a     -        x     -        a       .
+cgroups     x   .     x     x     .       -        x     -        x     -        a       .
+starved     x   .     x     x     .       -        a     -        x     -        a       .
 concurrency x   .     x     a     .       -        a     -        x     -        a       .
 memory      x   .     -     a     .       -        a     -        -     -        a       .
+shrink      x   .     x     x     .       -        a     -        x     -        a       .
 scarcity    x   .     -     a     .       -        a     -        -     -        a       .
 fault       .   .     x     .     .       .        .     .        x     .        .       .
 idle        -   -     -     x     .       -        -     -        -     -        -       .

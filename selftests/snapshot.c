@@ -462,8 +462,9 @@ TEST_F(snapshot, settings_come_back)
 		  .buckets = 64,
 		  .kind = HWTIMER_KIND_HASHED,
 		  .timers = 4711 },
+		{ .flags = HWTIMER_AT_LEAST_ONCE },
 		{ .clock = HWTIMER_CLOCK_REALTIME,
-		  .flags = HWTIMER_REPORT_CLOCK_SET,
+		  .flags = HWTIMER_REPORT_CLOCK_SET | HWTIMER_AT_LEAST_ONCE,
 		  .kind = HWTIMER_KIND_HIERARCHICAL },
 	};
 	struct hwtimer_info old, new;

@@ -117,8 +117,7 @@ static void own_cancel(struct actor *actor, struct oracle_timer **own)
 	world_count(1);
 }
 
-/* Ends all timers of the instance, also those of others. */
-static void wipe(struct actor *actor)
+void actor_wipe(struct actor *actor)
 {
 	struct oracle *oracle = actor->site->oracle;
 	struct hwtimer_cancel_all all = {
@@ -146,7 +145,7 @@ void act_rearmer(struct actor *actor)
 		unsigned int first = sim_below(OWN);
 
 		if (!sim_below(100))
-			wipe(actor);
+			actor_wipe(actor);
 		switch (sim_below(8)) {
 		case 0:
 			own_cancel(actor, &own[first]);

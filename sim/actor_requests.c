@@ -271,9 +271,47 @@ void act_requester(struct actor *actor)
 	}
 }
 
+/* ---- idle times ---- */
+
+/* About the time after which an idle instance gives its memory back, ns */
+#define IDLE 1100000000
+
+/*
+ * The only one who schedules on an instance: a burst of timers, of which nothing is left
+ * after a while. Then the instance is idle, and the ids of before must be nobody's.
+ */
+void act_idler(struct actor *actor)
+{
+	while (!sim_ending()) {
+		unsigned int i, count = sim_between(1, 250);
+
+		for (i = 0; i < count && !sim_ending(); i++) {
+			schedule_one(actor);
+			world_count(1);
+			if (!sim_below(8))
+				cancel_one(actor);
+		}
+		if (sim_below(4))
+			actor_wipe(actor);
+		if (sim_below(2))
+			sim_sleep(sim_below(IDLE));
+		else
+			sim_sleep(IDLE + sim_below(IDLE / 50));
+		for (i = sim_below(8); i; i--)
+			cancel_one(actor);
+	}
+}
+
 /* ---- SUBMIT ---- */
 
 #define BATCH 40
+
+/* Maximum number of timers of a burst */
+#ifdef HWTIMER_SMALL
+#define BURST 100
+#else
+#define BURST 8000
+#endif
 
 static void batch_prepare(struct actor *actor, struct hwtimer_request *request,
 			  struct oracle_timer **timer)
@@ -476,5 +514,69 @@ void act_bulker(struct actor *actor)
 		bulk_run(actor, alike_ops[sim_below(4)], sim_between(1, BATCH));
 		if (!sim_below(4))
 			sim_sleep(sim_below(20 * actor->site->oracle->tick));
+	}
+}
+
+/* ---- many at once ---- */
+
+/* Schedules up to BATCH timers for one time. */
+static void burst_some(struct actor *actor, uint64_t time, unsigned int count)
+{
+	struct hwtimer_bulk_timer entries[BATCH];
+	struct oracle_timer *timers[BATCH];
+	uint64_t results[BATCH];
+	struct hwtimer_request request[BATCH];
+	struct oracle_span span = oracle_begin(actor->site->oracle);
+	struct hwtimer_bulk bulk = {
+		.size = sizeof(bulk),
+		.op = HWTIMER_OP_SCHEDULE,
+		.flags = HWTIMER_ABSOLUTE,
+		.count = count,
+		.timers = (uintptr_t)entries,
+		.results = (uintptr_t)results,
+	};
+	unsigned int i;
+	long ret;
+
+	for (i = 0; i < count; i++) {
+		request[i] = (struct hwtimer_request){
+			.op = bulk.op,
+			.flags = bulk.flags,
+			.time = time,
+		};
+		timers[i] = oracle_schedule(actor->site->oracle, &request[i]);
+		entries[i] = (struct hwtimer_bulk_timer){
+			.user_data = request[i].user_data,
+			.time = time,
+		};
+	}
+	ret = sim_ioctl(actor->file, HWTIMER_IOC_BULK, &bulk);
+	if (ret < 0)
+		expect_excused("BULK", ret);
+	for (i = 0; i < count; i++)
+		batch_result(actor, &request[i], results[i], timers[i],
+			     (long)i < ret ? bulk_result(results[i]) :
+					     -ECANCELED,
+			     &span);
+	world_count(count);
+}
+
+/* More timers for one tick than there may be events, and then a pause */
+void act_burster(struct actor *actor)
+{
+	const struct oracle *oracle = actor->site->oracle;
+
+	while (!sim_ending()) {
+		uint64_t time =
+			oracle_now(oracle) + sim_below(40) * oracle->tick;
+		unsigned int left = sim_between(1, BURST);
+
+		while (left && !sim_ending()) {
+			unsigned int count = left < BATCH ? left : BATCH;
+
+			burst_some(actor, time, count);
+			left -= count;
+		}
+		sim_sleep(sim_below(400 * oracle->tick));
 	}
 }

@@ -27,7 +27,7 @@ static const struct file_operations *fops;
  * @entry: entry in the list of all
  * @file: the file
  * @how: the call
- * @events: what it waits for
+ * @events: what it waits for; EPOLLEXCLUSIVE: another one may be woken instead
  */
 struct waiter {
 	struct list_head entry;
@@ -54,13 +54,30 @@ static void waiter_end(struct waiter *waiter)
 	sim_unlock();
 }
 
+/* Whether all exclusive waiters of a file wait. If one does not, it may be the one woken. */
+static bool all_exclusive_wait(const struct file *file)
+{
+	unsigned int count = 0;
+	struct waiter *waiter;
+
+	list_for_each_entry(waiter, &waiters, entry)
+		count += waiter->file == file &&
+			 waiter->events & EPOLLEXCLUSIVE;
+	return count == file->f_exclusive;
+}
+
 void sim_device_waiters(void (*look)(struct file *file, const char *how,
 				     unsigned int events))
 {
 	struct waiter *waiter;
 
-	list_for_each_entry(waiter, &waiters, entry)
-		look(waiter->file, waiter->how, waiter->events);
+	list_for_each_entry(waiter, &waiters, entry) {
+		unsigned int events = waiter->events;
+
+		if (all_exclusive_wait(waiter->file))
+			events &= ~EPOLLEXCLUSIVE;
+		look(waiter->file, waiter->how, events);
+	}
 }
 
 /* ---- files ---- */
@@ -365,12 +382,17 @@ struct sim_epoll {
 	wait_queue_head_t wait;
 };
 
-static void epoll_make_ready(struct sim_epoll *epoll)
+/* Returns whether a thread waits. */
+static bool epoll_make_ready(struct sim_epoll *epoll)
 {
+	bool waits;
+
 	spin_lock(&epoll->wait.lock);
 	epoll->ready = true;
+	waits = !list_empty(&epoll->wait.head);
 	spin_unlock(&epoll->wait.lock);
 	wake_up(&epoll->wait);
+	return waits;
 }
 
 static int epoll_wake(wait_queue_entry_t *entry, unsigned int mode, int flags,
@@ -380,8 +402,8 @@ static int epoll_wake(wait_queue_entry_t *entry, unsigned int mode, int flags,
 
 	if (key && !(key_to_poll(key) & epoll->events))
 		return 0;
-	epoll_make_ready(epoll);
-	return 1;
+	/* An exclusive one without a thread that waits leaves the wake-up to the next one. */
+	return epoll_make_ready(epoll) || !(epoll->events & EPOLLEXCLUSIVE);
 }
 
 static void epoll_queue(struct file *file, wait_queue_head_t *queue,
@@ -390,6 +412,8 @@ static void epoll_queue(struct file *file, wait_queue_head_t *queue,
 	struct sim_epoll *epoll = container_of(table, struct sim_epoll, table);
 
 	epoll->queue = queue;
+	if (epoll->events & EPOLLEXCLUSIVE)
+		epoll->entry.flags = WQ_FLAG_EXCLUSIVE;
 	add_wait_queue(queue, &epoll->entry);
 }
 
@@ -401,6 +425,8 @@ struct sim_epoll *sim_epoll_create(struct file *file, unsigned int events)
 	epoll->table =
 		(poll_table){ .proc = epoll_queue, .key = epoll->events };
 	epoll->file = file;
+	if (events & EPOLLEXCLUSIVE)
+		__atomic_add_fetch(&file->f_exclusive, 1, __ATOMIC_RELAXED);
 	init_waitqueue_head(&epoll->wait);
 	init_waitqueue_func_entry(&epoll->entry, epoll_wake);
 	if (fops->poll(file, &epoll->table) & epoll->events)
@@ -413,6 +439,10 @@ struct sim_epoll *sim_epoll_create(struct file *file, unsigned int events)
 void sim_epoll_close(struct sim_epoll *epoll)
 {
 	remove_wait_queue(epoll->queue, &epoll->entry);
+	/*
+	 * @f_exclusive stays: it may have been woken, and have told nobody. So from now on
+	 * nobody knows whether the others should have been.
+	 */
 	free(epoll);
 }
 

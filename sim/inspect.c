@@ -34,13 +34,19 @@ static bool queued(struct hwtimer_alarm *alarm)
  * sim_inspect_waiter - check whether somebody sleeps for a reason
  * @file: the file that the call is for
  * @how: the call, for the report
- * @events: what poll() was asked for
+ * @events: what poll() was asked for; EPOLLEXCLUSIVE: somebody else may have been woken, and
+ *	not wait now. All those read events at once. So if some are left, and the worker does
+ *	not come, this one should have been woken, too
  */
 void sim_inspect_waiter(struct file *file, const char *how, unsigned int events)
 {
 	struct hwtimer_instance *instance = file->private_data;
 	__poll_t mask;
 
+	if (events & EPOLLEXCLUSIVE &&
+	    (!instance->events.parked || !sim_run.calm || sim_ending() ||
+	     instance->stopped))
+		return;
 	pretend(instance, current);
 	mask = hwtimer_notice_mask(instance);
 	pretend(instance, NULL);
@@ -48,9 +54,9 @@ void sim_inspect_waiter(struct file *file, const char *how, unsigned int events)
 		mask = hwtimer_notice_readable(instance) ? EPOLLIN : 0;
 	if (mask & events)
 		sim_fail(
-			"a thread sleeps in %s, but instance %llu is ready, %#x: %llu events, %u wanted, %llu discards, limit %u, overdue %d, stopped %d",
-			how, instance->nr, mask, instance->stats.ready,
-			instance->notice.events, instance->discards,
+			"a thread sleeps in %s, but instance %llu is ready, %#x: %u events, %u wanted, %u read, limit %u, overdue %d, stopped %d",
+			how, instance->nr, mask, instance->events.unread,
+			instance->notice.events, instance->events.read,
 			instance->settings.timers, instance->notice.overdue,
 			instance->stopped);
 }
@@ -59,10 +65,14 @@ void sim_inspect_waiter(struct file *file, const char *how, unsigned int events)
  * struct hold - what an instance looked like when its lock was released last
  * @stats: its counters
  * @walked: number of entries of its wheel that were visited
+ * @head: number of the oldest entry of its ring of events
+ * @ahead: number of timers that the worker has let expire since any event was taken or dropped
  */
 struct hold {
 	struct hwtimer_stats stats;
 	u64 walked;
+	u32 head;
+	u64 ahead;
 };
 
 #define INSTANCES 256
@@ -89,6 +99,44 @@ static void look_at_work(const struct hwtimer_instance *instance,
 			instance->nr, HWTIMER_HOLD);
 }
 
+/* Checks that the events are within their bound, and that the counters of them agree. */
+static void look_at_events(const struct hwtimer_instance *instance)
+{
+	const struct hwtimer_events *events = &instance->events;
+	u32 used = events->tail - events->head;
+	u32 read = events->next - events->head;
+
+	if (!events->ring)
+		return;
+	if (used > events->mask + 1 || read > used ||
+	    events->unread > used - read || events->read > read ||
+	    instance->stats.ready > used || (!events->unread && read < used) ||
+	    (!events->read && read))
+		sim_fail(
+			"instance %llu has %llu events, %u unread and %u read, in %u and %u entries of %u",
+			instance->nr, instance->stats.ready, events->unread,
+			events->read, used - read, read, events->mask + 1);
+}
+
+/* Checks that the worker has not run ahead of the program. */
+static void look_at_worker(const struct hwtimer_instance *instance,
+			   struct hold *hold)
+{
+	const struct hwtimer_stats *before = &hold->stats;
+	const struct hwtimer_stats *now = &instance->stats;
+
+	if (now->delivered != before->delivered ||
+	    now->discarded != before->discarded ||
+	    instance->events.head != hold->head)
+		hold->ahead = 0;
+	if (current->flags & PF_KTHREAD)
+		hold->ahead += now->expired - before->expired;
+	if (hold->ahead && hold->ahead > instance->events.mask + 1)
+		sim_fail(
+			"the worker has let %llu timers of instance %llu expire, and nobody took any of %u events",
+			hold->ahead, instance->nr, instance->events.mask + 1);
+}
+
 /* Called by the holder of an instance's lock, who is about to release it. */
 static void look(struct spinlock *lock)
 {
@@ -98,7 +146,10 @@ static void look(struct spinlock *lock)
 	struct hold *hold = &holds[instance->nr % INSTANCES];
 
 	look_at_work(instance, hold);
+	look_at_events(instance);
+	look_at_worker(instance, hold);
 	hold->stats = instance->stats;
+	hold->head = instance->events.head;
 	hold->walked = instance->wheel.stats.walked;
 }
 
@@ -130,6 +181,16 @@ void sim_inspect_alarm(struct file *file)
 	if (!hwtimer_instance_started(instance) || instance->stopped ||
 	    !instance->stats.pending)
 		return;
+	/* Readers are to come first, or an ACK. */
+	if (instance->events.parked) {
+		if (hwtimer_notice_enough(instance) ||
+		    hwtimer_events_full(&instance->events))
+			return;
+		sim_fail(
+			"nobody turns the wheel of instance %llu: %u events, %u wanted",
+			instance->nr, instance->events.unread,
+			instance->notice.events);
+	}
 	time = hwtimer_clock_host_time(
 		hwtimer_wheel_time_of(&instance->wheel,
 				      hwtimer_wheel_next(&instance->wheel)),
@@ -152,6 +213,57 @@ void sim_inspect_alarm(struct file *file)
 			(long long)turns->node.expires :
 			-1ll,
 		(u64)sim_now(hwtimer_clocks[turns->clock].id));
+}
+
+/**
+ * sim_inspect_idle - check whether somebody sees to it that an idle instance gets small
+ * @file: the file of the instance
+ */
+void sim_inspect_idle(struct file *file)
+{
+	struct hwtimer_instance *instance = file->private_data;
+	bool idle = !instance->table.used &&
+		    instance->events.head == instance->events.tail;
+
+	if (!hwtimer_instance_started(instance))
+		return;
+	if (idle && instance->shrink.large)
+		sim_fail("nobody watches instance %llu, which is idle",
+			 instance->nr);
+	if (instance->shrink.at != HWTIMER_TICK_NONE &&
+	    !queued(&instance->job.chores))
+		sim_fail("the worker does not come to shrink instance %llu",
+			 instance->nr);
+}
+
+/**
+ * sim_inspect_events - check what is in the ring of events
+ * @file: the file of the instance
+ */
+void sim_inspect_events(struct file *file)
+{
+	const struct hwtimer_instance *instance = file->private_data;
+	const struct hwtimer_events *events = &instance->events;
+	u32 nr, ready = 0, unread = 0, read = 0;
+
+	if (!events->ring)
+		return;
+	for (nr = events->head; nr != events->tail; nr++) {
+		bool live = *hwtimer_events_id(events, nr) &&
+			    hwtimer_events_record(instance, nr);
+
+		ready += live;
+		if ((s32)(nr - events->next) >= 0)
+			unread += live;
+		else
+			read += !!*hwtimer_events_id(events, nr);
+	}
+	if (ready != instance->stats.ready || unread != events->unread ||
+	    read != events->read)
+		sim_fail(
+			"instance %llu says %llu events, %u unread, %u read, and has %u, %u, %u",
+			instance->nr, instance->stats.ready, events->unread,
+			events->read, ready, unread, read);
 }
 
 /* The latest time at which the worker turns the wheel; KTIME_MAX: never */
@@ -192,7 +304,8 @@ void sim_inspect_deadlines(struct file *file)
 	u64 cursor = 0, now;
 
 	if (!instance->wheel.rewinds || !sim_clock_was_set() ||
-	    !hwtimer_instance_started(instance) || instance->stopped)
+	    !hwtimer_instance_started(instance) || instance->stopped ||
+	    instance->events.parked)
 		return;
 	if (queued(chores) &&
 	    (chores->ready ||

@@ -9,6 +9,8 @@ void sim_inspect_open(struct file *file);
 void sim_inspect_waiter(struct file *file, const char *how,
 			unsigned int events);
 void sim_inspect_alarm(struct file *file);
+void sim_inspect_idle(struct file *file);
+void sim_inspect_events(struct file *file);
 void sim_inspect_deadlines(struct file *file);
 void sim_inspect_instances(void);
 

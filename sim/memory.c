@@ -10,6 +10,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <linux/uio.h>
 #include <linux/vmalloc.h>
 
 #include "sim.h"
@@ -428,6 +429,46 @@ unsigned long copy_to_user(void __user *to, const void *from,
 		       good - half);
 	}
 	return count - good;
+}
+
+/*
+ * A copy that takes no page faults: how many of @size bytes are there. Any thread may have
+ * to wait for the rest, which fault_in() then brings in, or not.
+ */
+static size_t present(size_t size)
+{
+	if (calm || !sim_chance(sim_run.faults))
+		return size;
+	return sim_below(size + 1) & ~7ul;
+}
+
+long copy_to_user_nofault(void __user *to, const void *from, size_t size)
+{
+	size_t good = present(size);
+
+	expect_defined(from, size);
+	memcpy(to, from, good);
+	return good < size ? -EFAULT : 0;
+}
+
+size_t copy_to_iter(const void *from, size_t size, struct iov_iter *to)
+{
+	size_t good = present(size);
+
+	if (!current->nofaults)
+		sim_fail("copy_to_iter() may wait for a page");
+	expect_defined(from, size);
+	memcpy(to->buffer, from, good);
+	to->buffer += good;
+	to->count -= good;
+	return good;
+}
+
+size_t fault_in_writeable(char __user *to, size_t size)
+{
+	might_sleep();
+	sim_point("fault in");
+	return !calm && sim_chance(sim_run.faults) ? size : 0;
 }
 
 int copy_struct_from_user(void *to, size_t size, const void __user *from,

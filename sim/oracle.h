@@ -55,7 +55,10 @@ struct oracle;
  * @vague: @low and @high mean nothing, because calls overlapped or a fault hid a result
  * @last: step at which a CANCEL returned that came too late, so that there is at most one
  *	more event; 0: none
+ * @last_events: number of its events when that CANCEL began
+ * @begun_events: the same when the first of those calls began that may change it now
  * @changed: step at which @low and @high were set last
+ * @changed_by: number of the read whose event did that; 0: none
  * @moved: it was rescheduled
  * @gone: step at which a CANCEL or RESCHEDULE returned that found no such timer, so that
  *	it must have ended; 0: none
@@ -64,9 +67,15 @@ struct oracle;
  * @begun: step at which its SCHEDULE began
  * @scheduled: step at which its SCHEDULE returned
  * @private: only the actor that has scheduled it changes it
- * @leaving: it was rearmed while its event may have been read, so that LIST may show it
- *	until that read is over
- * @straggler: the same, and the read may have faulted, so that the event may still come
+ * @final: STOP has handed it back, and its event may still wait, its last one
+ * @final_sure: that event did wait, with the deadline @low and @final_count expirations
+ * @final_count: see @final_sure
+ * @final_deadline: the deadline after that event, which STOP has told
+ * @final_left: expirations left after that event, which STOP has told
+ * @final_seen: step at which that event was reported; 0: not yet
+ * @final_dropped: step at which a CANCEL returned that dropped that event; 0: none
+ * @kept: its event was read, and not acknowledged
+ * @doubtful: nobody knows whether its event was acknowledged or dropped
  * @wiped: step at which a CANCEL_ALL returned that began after it was scheduled; 0: none
  * @ended: step at which the call returned that ended it
  * @unlisted: step at which a LIST ended that did not show it; 0: none
@@ -89,7 +98,10 @@ struct oracle_timer {
 	unsigned int changes;
 	bool vague;
 	uint64_t last;
+	uint64_t last_events;
+	uint64_t begun_events;
 	uint64_t changed;
+	uint64_t changed_by;
 	bool moved;
 	uint64_t gone;
 	bool plain;
@@ -97,14 +109,33 @@ struct oracle_timer {
 	uint64_t begun;
 	uint64_t scheduled;
 	bool private;
-	bool leaving;
-	bool straggler;
+	bool final;
+	bool final_sure;
+	uint64_t final_count;
+	uint64_t final_deadline;
+	uint64_t final_left;
+	uint64_t final_seen;
+	uint64_t final_dropped;
+	bool kept;
+	bool doubtful;
 	uint64_t wiped;
 	uint64_t ended;
 	uint64_t unlisted;
 	uint64_t listed;
 	uint64_t events;
 	uint64_t settled_events;
+};
+
+/**
+ * struct oracle_kept - an event that was read, and not acknowledged
+ * @timer: its timer
+ * @deadline: its deadline
+ * @expirations: its expirations, when it was read last
+ */
+struct oracle_kept {
+	struct oracle_timer *timer;
+	uint64_t deadline;
+	uint32_t expirations;
 };
 
 /**
@@ -117,6 +148,7 @@ struct oracle_timer {
  * @nr_timers: their number
  * @room: size of the array
  * @stopping: a STOP has begun
+ * @stopped_at: a time after which no deadline counts, because a STOP was over; 0: not stopped
  * @scheduled: number of timers that were scheduled for sure
  * @cancelled: number of CANCELs that were successful
  * @rescheduled: number of RESCHEDULEs that were successful
@@ -128,6 +160,16 @@ struct oracle_timer {
  * @wiping: number of CANCEL_ALLs that have begun and not ended
  * @reading: number of reads whose events have not all been reported yet
  * @reads: number of reads that have begun
+ * @ids: the ids of all SCHEDULEs that have returned, in a hash table; 0: a free place
+ * @nr_ids: their number
+ * @ids_room: number of places, a power of two
+ * @keeps: HWTIMER_AT_LEAST_ONCE; then a single thread reads and acknowledges
+ * @kept: the events that were read, and not acknowledged, in the order in which read()
+ *	returned them
+ * @nr_kept: their number
+ * @kept_room: size of the array
+ * @reread: number of those that were read since the last HWTIMER_IOC_REWIND
+ * @doubts: number of acknowledged events of which some may have been dropped before
  */
 struct oracle {
 	unsigned int nr;
@@ -138,6 +180,7 @@ struct oracle {
 	uint64_t nr_timers;
 	uint64_t room;
 	bool stopping;
+	uint64_t stopped_at;
 	uint64_t scheduled;
 	uint64_t cancelled;
 	uint64_t rescheduled;
@@ -149,6 +192,15 @@ struct oracle {
 	unsigned int wiping;
 	unsigned int reading;
 	uint64_t reads;
+	uint64_t *ids;
+	uint64_t nr_ids;
+	uint64_t ids_room;
+	bool keeps;
+	struct oracle_kept *kept;
+	uint64_t nr_kept;
+	uint64_t kept_room;
+	uint64_t reread;
+	uint64_t doubts;
 };
 
 /**
@@ -168,7 +220,7 @@ struct oracle_span {
 };
 
 struct oracle *oracle_create(unsigned int nr, clockid_t clock, int64_t offset,
-			     uint64_t tick);
+			     uint64_t tick, bool keeps);
 uint64_t oracle_now(const struct oracle *oracle);
 struct oracle_span oracle_begin(const struct oracle *oracle);
 
@@ -212,9 +264,20 @@ void oracle_event(struct oracle *oracle, const struct hwtimer_event *event,
 /* Events that came in one piece */
 void oracle_order(struct oracle *oracle, const struct hwtimer_event *events,
 		  size_t count);
+
+/* The number of events that were read, and not acknowledged; a rewind makes it 0. */
+uint32_t oracle_reread(struct oracle *oracle);
+/* An ACK has ended the oldest @count of these. */
+void oracle_acknowledged(struct oracle *oracle, uint32_t count,
+			 const struct oracle_span *span);
+/* A REWIND was successful. */
+void oracle_rewound(struct oracle *oracle);
+
 void oracle_returned(struct oracle *oracle,
 		     const struct hwtimer_unprocessed *timer,
 		     const struct oracle_span *span);
+/* A STOP was successful, and has reported what it has handed back. */
+void oracle_stop_end(struct oracle *oracle);
 void oracle_queried(struct oracle *oracle, uint64_t user_data, uint64_t id,
 		    uint64_t deadline, const struct oracle_span *span);
 

@@ -70,6 +70,8 @@ static void setup_choose(struct hwtimer_setup *setup)
 	};
 	if (setup->clock == HWTIMER_CLOCK_REALTIME && sim_below(2))
 		setup->flags = HWTIMER_REPORT_CLOCK_SET;
+	if (!sim_below(4))
+		setup->flags |= HWTIMER_AT_LEAST_ONCE;
 }
 
 /* Tries until it works: what fails now and then does so here, too. */
@@ -171,13 +173,25 @@ static void roles_add(struct site *site, const struct role *roles,
 /* Starts those who take the events. */
 static void takers_add(struct site *site)
 {
-	if (!sim_below(12)) {
+	unsigned int count;
+
+	if (!sim_below(3))
+		actor_add(site, either(site), "watcher", act_watcher);
+	if (site->oracle->keeps) {
+		actor_add(site, either(site), "acker", act_acker);
+	} else if (!sim_below(12)) {
 		/* Nobody takes them; they are discarded at the end. */
 		actor_add(site, either(site), "stopper", act_stopper);
 		actor_add(site, either(site), "discarder", act_discarder);
 		actor_add(site, either(site), "keeper", act_keeper);
+	} else if (!sim_below(6)) {
+		/* Only one of them is told, unless it leaves something to the others. */
+		site->exclusive = true;
+		roles_add(site, &takers[2], 1, sim_between(2, 3));
 	} else if (sim_below(6)) {
-		roles_add(site, takers, 3, sim_between(1, 3));
+		count = sim_between(1, 3);
+		site->alone = count == 1;
+		roles_add(site, takers, 3, count);
 	} else {
 		/* They are told at the same time, and only one of them takes all. */
 		actor_add(site, either(site), "edge", act_edge);
@@ -194,11 +208,18 @@ static void site_main(void *argument)
 	setup_choose(&site->setup);
 	clock = HWTIMER_CLOCKID(site->setup.clock);
 	site_open(site);
-	site->oracle =
-		oracle_create(site->nr, clock,
-			      clock == CLOCK_REALTIME ? 0 : site->owner->offset,
-			      site->setup.tick);
+	site->oracle = oracle_create(
+		site->nr, clock,
+		clock == CLOCK_REALTIME ? 0 : site->owner->offset,
+		site->setup.tick, site->setup.flags & HWTIMER_AT_LEAST_ONCE);
 	site->ready = true;
+	/* Only in some runs, so that the others stay as they were without it. */
+	if (sim_run.seed % 5 == 0 && !site->nr && !site->oracle->keeps) {
+		actor_add(site, site->owner, "idler", act_idler);
+		roles_add(site, takers, 3, sim_between(1, 2));
+		__atomic_sub_fetch(&world.opening, 1, __ATOMIC_RELEASE);
+		return;
+	}
 	roles_add(site, askers, 3, sim_between(1, 3));
 	takers_add(site);
 	if (!sim_below(2))
@@ -210,6 +231,8 @@ static void site_main(void *argument)
 	/* Only in some runs, so that the others stay as they were without it. */
 	if (sim_run.seed % 3 == 0)
 		actor_add(site, either(site), "rearmer", act_rearmer);
+	if (sim_run.seed % 4 == 2)
+		actor_add(site, either(site), "burster", act_burster);
 	__atomic_sub_fetch(&world.opening, 1, __ATOMIC_RELEASE);
 }
 
@@ -313,16 +336,26 @@ static uint64_t site_horizon(const struct site *site)
 	return latest - now + 4 * oracle->tick;
 }
 
-/* Takes all events that wait; returns false if the instance is drained. */
+/* Number of reads after which periodic timers that are always due have had their turn */
+#define DRAIN_MAX 200
+
+/*
+ * Takes all events that wait, and lets those come that are due; returns false if the instance
+ * is drained.
+ */
 static bool site_drain(struct site *site)
 {
+	unsigned int times = 0;
 	ssize_t ret;
 
 	do {
 		ret = site_read(site, site->file, 300, true);
 		if (ret < 0 && ret != -EAGAIN && ret != -ECANCELED)
 			sim_fail("read() has failed with %zd at the end", ret);
-	} while (ret > 0 || ret == -ECANCELED);
+		if (site->oracle->keeps)
+			site_ack(site, site->file, oracle_reread(site->oracle));
+	} while ((ret > 0 && (site->stopped || ++times < DRAIN_MAX)) ||
+		 ret == -ECANCELED);
 	return ret;
 }
 
@@ -336,6 +369,8 @@ static void site_settle(struct site *site)
 	ret = sim_ioctl(site->file, HWTIMER_IOC_NOTIFY, &notify);
 	if (ret)
 		sim_fail("NOTIFY has failed with %ld at the end", ret);
+	if (site->oracle->keeps)
+		site_rewind(site, site->file);
 	oracle_settle(site->oracle);
 	if (!site->stopped)
 		sim_sleep(site_horizon(site));
@@ -357,17 +392,14 @@ static void site_take_back(struct site *site)
 	struct hwtimer_stats stats;
 	uint64_t left;
 	unsigned int times = 0;
-	long ret;
 
 	do {
-		ret = site_stop(site, site->file, 200, &left);
+		site_stop(site, site->file, 200, &left);
 		site_drain(site);
 		if (++times > 100000)
 			sim_fail("STOP does not come to an end: %llu are left",
 				 (unsigned long long)left);
-		if (ret == -EAGAIN)
-			sim_sleep(2000000);
-	} while (left || ret == -EAGAIN);
+	} while (left);
 	while (site_drain(site))
 		sim_sleep(2000000);
 	oracle_stopped(site->oracle);
@@ -463,7 +495,9 @@ void sim_inspect_still(void)
 
 		if (site->ready) {
 			sim_inspect_alarm(site->file);
+			sim_inspect_idle(site->file);
 			sim_inspect_deadlines(site->file);
+			sim_inspect_events(site->file);
 		}
 	}
 }

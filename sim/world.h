@@ -26,6 +26,8 @@ struct task_struct;
  * @friend: another process of the same user, in another cgroup
  * @ready: the file is open and set up
  * @stopped: a STOP has begun
+ * @alone: a single actor reads events
+ * @exclusive: those that use epoll do so with EPOLLEXCLUSIVE
  */
 struct site {
 	unsigned int nr;
@@ -36,6 +38,8 @@ struct site {
 	struct sim_process *friend;
 	bool ready;
 	bool stopped;
+	bool alone;
+	bool exclusive;
 };
 
 struct actor;
@@ -97,7 +101,8 @@ void world_count(uint64_t operations);
 /* ---- the actors ---- */
 
 actor_fn act_requester, act_batcher, act_bulker, act_rearmer, act_discarder;
-actor_fn act_reader, act_sipper, act_poller, act_edge;
+actor_fn act_idler, act_burster;
+actor_fn act_reader, act_sipper, act_poller, act_edge, act_watcher, act_acker;
 actor_fn act_keeper;
 actor_fn act_prober, act_notifier, act_stopper, act_disturber, act_visitor;
 
@@ -107,6 +112,8 @@ actor_fn act_prober, act_notifier, act_stopper, act_disturber, act_visitor;
 void request_random(struct site *site, struct hwtimer_request *request);
 uint64_t request_time(struct site *site, uint32_t *flags);
 void actor_keep(struct actor *actor, struct oracle_timer *timer);
+/* Ends all timers of the instance, also those of others. */
+void actor_wipe(struct actor *actor);
 void expect_excused(const char *what, long result);
 /* A random timer that the actor, or now and then another one, has scheduled; or NULL */
 struct oracle_timer *actor_pick(struct actor *actor);
@@ -114,6 +121,9 @@ struct oracle_timer *actor_pick(struct actor *actor);
 /* Reads events once; returns what read() returns. */
 ssize_t site_read(struct site *site, struct file *file, size_t events,
 		  bool nonblock);
+/* With HWTIMER_AT_LEAST_ONCE: ends the oldest @count events, or begins with them anew. */
+void site_ack(struct site *site, struct file *file, uint32_t count);
+void site_rewind(struct site *site, struct file *file);
 /* One STOP for up to @count timers; returns what it returns, and what is left. */
 long site_stop(struct site *site, struct file *file, unsigned int count,
 	       uint64_t *left);

@@ -235,7 +235,7 @@ static void each_request_has_its_own_error(struct kunit *test,
 static void memory_is_refused(struct kunit *test)
 {
 	struct pair *pair;
-	u64 base;
+	u64 base, more;
 	u32 count;
 	int err;
 
@@ -250,9 +250,8 @@ static void memory_is_refused(struct kunit *test)
 	hwtimer_account_set_limit(BYTES);
 	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->a, 1, NULL, &err), 1);
 	/* Room for a few slots and their chunks, but not for a million timers */
-	hwtimer_account_set_limit(
-		used(pair->account) +
-		32 * hwtimer_table_block_bytes(HWTIMER_SLOT_UNIT));
+	more = 32 * hwtimer_table_block_bytes(HWTIMER_SLOT_UNIT);
+	hwtimer_account_set_limit(used(pair->account) + more);
 	for (count = 0; count < 1 << 20 && !err; count += HWTIMER_HOLD)
 		bulk_up_to(pair->a, HWTIMER_HOLD, &err);
 	KUNIT_EXPECT_EQ(test, err, -ENOMEM);
@@ -281,15 +280,15 @@ static void the_whole_wheel_is_refused(struct kunit *test)
 	struct pair *pair;
 	struct hwtimer_event event;
 	u32 count, more, read = 0;
+	u64 room;
 	int err;
 
 	hwtimer_account_set_limit(BYTES);
 	pair = pair_create(test, 1 << 20);
 	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->a, 1, NULL, &err), 1);
 	/* Room for chunks, for a slot and the arrays of the table, but for no whole wheel */
-	hwtimer_account_set_limit(
-		used(pair->account) +
-		hwtimer_wheel_memory(&pair->a->settings.shape));
+	room = hwtimer_wheel_memory(&pair->a->settings.shape);
+	hwtimer_account_set_limit(used(pair->account) + room);
 	count = 1 + schedule_up_to(pair->a, LIMIT, NULL, &err);
 	KUNIT_EXPECT_EQ(test, err, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, count, HWTIMER_START_RECORDS - 1);

@@ -227,8 +227,8 @@ static void turn(struct twins *twins, u64 delay)
 static void set_back(struct twins *twins)
 {
 	fake_now -= random_below(&twins->state, NSEC_PER_SEC);
-	hwtimer_turn_chores(&twins->bulk->job.chores, NULL);
-	hwtimer_turn_chores(&twins->single->job.chores, NULL);
+	hwtimer_turn_chores(&twins->bulk->job.chores);
+	hwtimer_turn_chores(&twins->single->job.chores);
 }
 
 static void compare_events(struct twins *twins)

@@ -36,6 +36,13 @@ static void add_entries(struct hwtimer_queue *queue, struct hwtimer_pool *pool,
 		hwtimer_queue_add_entry(queue, pool, entry);
 }
 
+/* Takes the first entry, as a walk does. */
+static void take_entry(struct hwtimer_queue *queue, struct hwtimer_pool *pool)
+{
+	if (++queue->first == hwtimer_queue_end(queue, queue->head))
+		hwtimer_queue_drop_head(queue, pool);
+}
+
 /* Takes all entries one by one, and expects the indices @begin to @end - 1. */
 static void expect_entries(struct kunit *test, struct hwtimer_queue *queue,
 			   u32 begin, u32 end)
@@ -44,7 +51,7 @@ static void expect_entries(struct kunit *test, struct hwtimer_queue *queue,
 		KUNIT_ASSERT_FALSE(test, hwtimer_queue_empty(queue));
 		KUNIT_ASSERT_EQ(test, queue->head->entries[queue->first].index,
 				begin);
-		hwtimer_queue_take(queue, test->priv, 1);
+		take_entry(queue, test->priv);
 	}
 	KUNIT_EXPECT_TRUE(test, hwtimer_queue_empty(queue));
 }
@@ -137,29 +144,6 @@ static void queue_is_first_in_first_out(struct kunit *test)
 	}
 }
 
-static void queue_of_indices_is_first_in_first_out(struct kunit *test)
-{
-	struct hwtimer_pool *pool = test->priv;
-	struct hwtimer_queue queue = {};
-	u32 indices[3 * HWTIMER_CHUNK_INDICES];
-	u32 i, count;
-
-	for (i = 0; i < ARRAY_SIZE(indices); i++)
-		indices[i] = i;
-	/* Add 1, 2, 4, ... 64 indices at a time, and then the rest. */
-	for (i = 0; i < ARRAY_SIZE(indices); i += count) {
-		count = min_t(u32, i + 1, ARRAY_SIZE(indices) - i);
-		hwtimer_queue_add_indices(&queue, pool, &indices[i], count);
-	}
-	KUNIT_EXPECT_EQ(test, pool->spares, ENTRIES - 3);
-	for (i = 0; i < 3 * HWTIMER_CHUNK_INDICES; i++) {
-		KUNIT_ASSERT_EQ(test, queue.head->indices[queue.first], i);
-		hwtimer_queue_take(&queue, pool, 1);
-	}
-	KUNIT_EXPECT_TRUE(test, hwtimer_queue_empty(&queue));
-	KUNIT_EXPECT_EQ(test, pool->spares, ENTRIES);
-}
-
 static void splice_keeps_the_order(struct kunit *test)
 {
 	static const u32 lengths[] = { 0, 1, 29, 30, 31, 61 };
@@ -179,8 +163,8 @@ static void splice_keeps_the_order(struct kunit *test)
 				add_entries(&more, pool, lengths[i] - taken,
 					    end);
 				for (t = 0; t < taken; t++) {
-					hwtimer_queue_take(&queue, pool, 1);
-					hwtimer_queue_take(&more, pool, 1);
+					take_entry(&queue, pool);
+					take_entry(&more, pool);
 				}
 				hwtimer_queue_splice(&queue, &more);
 				KUNIT_EXPECT_TRUE(test,
@@ -210,7 +194,6 @@ static struct kunit_case chunk_test_cases[] = {
 	KUNIT_CASE(pool_gives_up_what_is_trimmed),
 	KUNIT_CASE(empty_pool_has_chunks_made),
 	KUNIT_CASE(queue_is_first_in_first_out),
-	KUNIT_CASE(queue_of_indices_is_first_in_first_out),
 	KUNIT_CASE(splice_keeps_the_order),
 	KUNIT_CASE(drain_frees_a_whole_queue),
 	{}

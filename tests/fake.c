@@ -3,9 +3,13 @@
  * Creates instances under a fake clock, and does what their callers and workers do;
  * see fake.h.
  */
+#include <linux/mm.h>
+#include <linux/mman.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/uio.h>
 
+#include "../hwtimer_read.h"
 #include "fake.h"
 
 u64 fake_now;
@@ -156,46 +160,75 @@ int fake_reschedule(struct hwtimer_instance *instance, u64 id, u64 delay)
 
 /**
  * fake_turn_until - do what the worker does until a time
- * @instance: the instance, which is turned whenever it asks for a turn
+ * @instance: the instance, which is turned whenever it asks for a turn, until it is parked
  * @time: the time on the clock at the end, ns; the clock does not go back for it
  *
  * Return: the number of times that a worker would have woken up.
  */
 unsigned int fake_turn_until(struct hwtimer_instance *instance, u64 time)
 {
-	static struct hwtimer_slice slice;
 	unsigned int wakeups = 0;
 
-	while (instance->wakeup.at <= time) {
+	while (instance->wakeup.at <= time && !instance->events.parked) {
 		wakeups += instance->wakeup.at > fake_now;
 		fake_now = max(fake_now, instance->wakeup.at);
-		hwtimer_turn(&instance->job.turns, &slice);
+		hwtimer_turn(&instance->job.turns);
+		/* Now it must be parked. If it is not, it would ask for ever. */
+		if (hwtimer_events_full(&instance->events))
+			break;
 	}
 	fake_now = max(fake_now, time);
 	return wakeups;
 }
 
 /**
- * fake_read - do what read() does with one event, but into kernel memory
+ * fake_read_some - do what read() does, but into kernel memory
  * @instance: the instance
- * @event: the memory for the event
+ * @events: room for @max events
+ * @max: maximum number of events
  *
- * Return: 1, or 0 if no event waits.
+ * Return: the number of events.
  */
+u32 fake_read_some(struct hwtimer_instance *instance,
+		   struct hwtimer_event *events, u32 max)
+{
+	struct kvec buffer = { .iov_base = events,
+			       .iov_len = max * sizeof(*events) };
+	struct iov_iter to;
+	ssize_t ret;
+
+	iov_iter_kvec(&to, READ, &buffer, 1, buffer.iov_len);
+	ret = hwtimer_read_events(instance, &to);
+	return ret > 0 ? ret / sizeof(*events) : 0;
+}
+
+/* The same with one event; returns 1, or 0 if no event waits. */
 u32 fake_read(struct hwtimer_instance *instance, struct hwtimer_event *event)
 {
-	u32 taken;
-	u64 now;
+	return fake_read_some(instance, event, 1);
+}
 
-	mutex_lock(&instance->harvest);
-	hwtimer_harvest_discarded(instance);
-	taken = hwtimer_harvest_take(instance, 1, &now);
-	if (taken) {
-		*event = *(struct hwtimer_event *)instance->leaving.page;
-		hwtimer_harvest_finish(instance, taken, taken, now);
-	}
-	mutex_unlock(&instance->harvest);
-	return taken;
+/**
+ * fake_user_memory - map memory such as a program has
+ * @test: the test, whose thread can use the memory until the test ends
+ * @bytes: number of bytes
+ *
+ * No page is there before it is used, and behind the last byte no memory is mapped.
+ *
+ * Return: address of the first byte.
+ */
+void __user *fake_user_memory(struct kunit *test, size_t bytes)
+{
+	size_t size = PAGE_ALIGN(bytes);
+	unsigned long start;
+
+	start = kunit_vm_mmap(test, NULL, 0, size + PAGE_SIZE,
+			      PROT_READ | PROT_WRITE,
+			      MAP_ANONYMOUS | MAP_PRIVATE, 0);
+	KUNIT_ASSERT_NE(test, start, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(start));
+	KUNIT_ASSERT_EQ(test, vm_munmap(start + size, PAGE_SIZE), 0);
+	return (void __user *)(start + size - bytes);
 }
 
 /*
@@ -215,7 +248,7 @@ void fake_check_books(struct kunit *test, struct hwtimer_instance *instance)
 	KUNIT_EXPECT_EQ(test, stats->expired,
 			stats->ready + stats->delivered + stats->discarded);
 	KUNIT_EXPECT_EQ(test, hwtimer_instance_timers(instance),
-			stats->pending + stats->ready + instance->discards);
+			stats->pending + stats->ready);
 	KUNIT_EXPECT_EQ(test, instance->charged, stats->bytes);
 	KUNIT_EXPECT_LE(test, hwtimer_instance_timers(instance),
 			instance->settings.timers);

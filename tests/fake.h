@@ -40,7 +40,10 @@ int fake_cancel(struct hwtimer_instance *instance, u64 id, u32 flags);
 int fake_reschedule(struct hwtimer_instance *instance, u64 id, u64 delay);
 
 unsigned int fake_turn_until(struct hwtimer_instance *instance, u64 time);
+u32 fake_read_some(struct hwtimer_instance *instance,
+		   struct hwtimer_event *events, u32 max);
 u32 fake_read(struct hwtimer_instance *instance, struct hwtimer_event *event);
+void __user *fake_user_memory(struct kunit *test, size_t bytes);
 void fake_check_books(struct kunit *test, struct hwtimer_instance *instance);
 
 /* How often the reader of fake_fall_asleep() was woken */

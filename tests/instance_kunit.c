@@ -111,10 +111,7 @@ static void unread_events_count_against_the_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), -ENOSPC);
 }
 
-/*
- * The test discards events from the last to the first, so that none of them is at the
- * front of the queue until the end.
- */
+/* From the last to the first, so that none of them is the next to be read until the end. */
 static void discarded_events_make_room(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -139,70 +136,6 @@ static void discarded_events_make_room(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, instance->stats.ready, 0);
 	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
-	fake_check_books(test, instance);
-}
-
-static int fake_query(struct hwtimer_instance *instance, u64 id)
-{
-	struct hwtimer_query query = { .id = id };
-
-	return hwtimer_query_timer(instance, &query);
-}
-
-/*
- * The test takes three events like a read() that is still copying them. Then only the
- * first one arrives. A periodic timer that is scheduled meanwhile makes no difference.
- */
-static void nobody_finds_what_is_being_read(struct kunit *test)
-{
-	struct hwtimer_instance *instance = test->priv;
-	struct hwtimer_request periodic = {
-		.op = HWTIMER_OP_SCHEDULE,
-		.time = 9 * HOUR,
-		.interval = HOUR,
-	};
-	struct hwtimer_event event;
-	u64 ids[3], later, now;
-	int i;
-
-	for (i = 0; i < 3; i++)
-		KUNIT_ASSERT_EQ(test,
-				fake_schedule(instance, HOUR + i, &ids[i]), 0);
-	turn(test, instance, 2);
-	mutex_lock(&instance->harvest);
-	KUNIT_ASSERT_EQ(test, hwtimer_harvest_take(instance, 10, &now), 3);
-	for (i = 0; i < 3; i++) {
-		KUNIT_EXPECT_EQ(test, fake_query(instance, ids[i]), -ENOENT);
-		KUNIT_EXPECT_EQ(test, fake_reschedule(instance, ids[i], HOUR),
-				-ENOENT);
-		KUNIT_EXPECT_EQ(test,
-				fake_cancel(instance, ids[i], HWTIMER_DISCARD),
-				-ENOENT);
-	}
-	/* No record is used again before the read() knows which events have arrived. */
-	KUNIT_EXPECT_EQ(test, fake_run(instance, &periodic), 0);
-	KUNIT_EXPECT_EQ(test, fake_schedule(instance, 9 * HOUR, &later), 0);
-	for (i = 0; i < 3; i++) {
-		KUNIT_EXPECT_NE(test, lower_32_bits(later),
-				lower_32_bits(ids[i]));
-		KUNIT_EXPECT_NE(test, lower_32_bits(periodic.id),
-				lower_32_bits(ids[i]));
-	}
-	fake_check_books(test, instance);
-	hwtimer_harvest_finish(instance, 3, 1, now);
-	mutex_unlock(&instance->harvest);
-
-	fake_check_books(test, instance);
-	KUNIT_EXPECT_EQ(test, fake_query(instance, ids[0]), -ENOENT);
-	KUNIT_EXPECT_EQ(test, fake_cancel(instance, ids[1], 0), -EALREADY);
-	KUNIT_EXPECT_EQ(test, fake_schedule(instance, 9 * HOUR, &later), 0);
-	KUNIT_EXPECT_EQ(test, lower_32_bits(later), lower_32_bits(ids[0]));
-	for (i = 1; i < 3; i++) {
-		KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
-		KUNIT_EXPECT_EQ(test, event.id, ids[i]);
-	}
-	KUNIT_EXPECT_EQ(test, fake_read(instance, &event), 0);
-	KUNIT_EXPECT_EQ(test, fake_query(instance, ids[2]), -ENOENT);
 	fake_check_books(test, instance);
 }
 
@@ -419,13 +352,7 @@ static void random_requests_keep_the_books(struct kunit *test)
 		case 0 ... 3:
 			fake_cancel(instance, *id, HWTIMER_DISCARD);
 			err = fake_schedule(instance, delay, id);
-			/*
-			 * Discarded events behind an unread one still count
-			 * against the limit.
-			 */
-			KUNIT_ASSERT_EQ(test, err,
-					instance->discards && !*id ? -ENOSPC :
-								     0);
+			KUNIT_ASSERT_EQ(test, err, *id ? 0 : -ENOSPC);
 			refused += !!err;
 			break;
 		case 4 ... 5:
@@ -440,8 +367,7 @@ static void random_requests_keep_the_books(struct kunit *test)
 		}
 		KUNIT_ASSERT_EQ(test, instance->table.used,
 				instance->stats.pending +
-					instance->stats.ready +
-					instance->discards);
+					instance->stats.ready);
 		KUNIT_ASSERT_LE(test, instance->table.used, LIMIT);
 	}
 	kunit_info(test,
@@ -451,39 +377,34 @@ static void random_requests_keep_the_books(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
-/* Takes a turn as a reader, and ends it; the buffer has no room for anything. */
-static ssize_t take_turn(struct hwtimer_instance *instance)
-{
-	u64 left;
-
-	return hwtimer_harvest_unprocessed(instance, NULL, 0, &left);
-}
-
 /*
- * STOP that finds nothing but timers that rest says so. It has to look at all records for
- * that, in several holds of the lock.
+ * STOP that cannot write to the program's memory takes nothing, wherever in the table the
+ * timers are, in several holds of the lock.
  */
-static void stop_tells_that_all_timers_rest(struct kunit *test)
+static void stop_that_faults_takes_nothing(struct kunit *test)
 {
 	struct hwtimer_request request = { .op = HWTIMER_OP_SCHEDULE,
 					   .time = HOUR,
 					   .interval = HOUR };
-	/* A kernel thread has no memory of a program, not even for the copy of no timer. */
+	/* A kernel thread has no memory of a program. */
 	struct hwtimer_unprocessed __user *nowhere = (void __user *)-PAGE_SIZE;
 	struct hwtimer_instance *instance = test->priv;
 	ssize_t ret;
 	u64 left;
 
-	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
 	schedule_many(test, LIMIT - 1);
+	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
 	KUNIT_ASSERT_GT(test, hwtimer_table_end(&instance->table),
 			HWTIMER_HOLD);
 	turn(test, instance, 2);
 	hwtimer_instance_stop(instance);
-	ret = hwtimer_harvest_unprocessed(instance, nowhere, 1, &left);
-	KUNIT_EXPECT_EQ(test, ret, -EAGAIN);
-	KUNIT_EXPECT_EQ(test, left, 1);
-	KUNIT_EXPECT_EQ(test, take_turn(instance), 0);
+	ret = hwtimer_stop_timers(instance, nowhere, 0, &left);
+	KUNIT_EXPECT_EQ(test, ret, 0);
+	KUNIT_EXPECT_EQ(test, left, instance->stats.pending + 1);
+	ret = hwtimer_stop_timers(instance, nowhere, 1, &left);
+	KUNIT_EXPECT_EQ(test, ret, -EFAULT);
+	KUNIT_EXPECT_EQ(test, left, instance->stats.pending + 1);
+	fake_check_books(test, instance);
 }
 
 /* As in Kafka's timing wheel, a timer far away costs one wake-up, its own. */
@@ -650,70 +571,6 @@ static void wheel_follows_both_ways(struct kunit *test)
 	fake_turn_until(instance, FAKE_START + 10 * HOUR);
 	KUNIT_EXPECT_EQ(test, instance->stats.pending, 0);
 	fake_check_books(test, instance);
-}
-
-/* The worker watches the chunks that the queue of events gives back. */
-static void chunks_of_read_events_are_surplus(struct kunit *test)
-{
-	struct hwtimer_instance *instance = test->priv;
-	struct hwtimer_pool spares = {};
-	struct hwtimer_event event;
-
-	schedule_many(test, LIMIT);
-	turn(test, instance, 2);
-	/* As many as an instance keeps, so that each more is surplus */
-	KUNIT_ASSERT_EQ(test, hwtimer_pool_fill(&spares, HWTIMER_SPARE_CHUNKS),
-			0);
-	hwtimer_pool_merge(&instance->pool, &spares);
-	instance->trim.at = HWTIMER_TICK_NONE;
-	while (fake_read(instance, &event))
-		;
-	KUNIT_EXPECT_TRUE(test, hwtimer_queue_empty(&instance->ready));
-	KUNIT_EXPECT_NE(test, instance->trim.at, HWTIMER_TICK_NONE);
-	KUNIT_EXPECT_GT(test, instance->trim.unused, 0);
-}
-
-/* A reader that must not wait is refused while another reader has its turn. */
-static void expect_refusal(struct kunit *test)
-{
-	struct hwtimer_instance *instance = test->priv;
-	struct iov_iter to = { .count = sizeof(struct hwtimer_event) };
-	ssize_t ret;
-
-	mutex_lock(&instance->harvest);
-	ret = hwtimer_harvest_events(instance, &to, true);
-	mutex_unlock(&instance->harvest);
-	KUNIT_EXPECT_EQ(test, ret, -EAGAIN);
-}
-
-/* A reader that was refused is woken when the other reader's turn ends. */
-static void refused_reader_is_told(struct kunit *test)
-{
-	struct hwtimer_instance *instance = test->priv;
-	struct wait_queue_entry sleeper;
-	struct hwtimer_event event;
-	u64 id;
-
-	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
-	turn(test, instance, 2);
-	fake_fall_asleep(instance, &sleeper);
-	/* Unless a reader was refused, the end of a turn wakes nobody. */
-	KUNIT_EXPECT_EQ(test, take_turn(instance), 0);
-	KUNIT_EXPECT_EQ(test, fake_nr_woken, 0);
-
-	expect_refusal(test);
-	KUNIT_EXPECT_EQ(test, fake_nr_woken, 0);
-	KUNIT_EXPECT_EQ(test, take_turn(instance), 0);
-	KUNIT_EXPECT_EQ(test, fake_nr_woken, 1);
-	KUNIT_EXPECT_EQ(test, take_turn(instance), 0);
-	KUNIT_EXPECT_EQ(test, fake_nr_woken, 1);
-
-	/* No event is left, so the end of a turn wakes nobody. */
-	expect_refusal(test);
-	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
-	KUNIT_EXPECT_EQ(test, take_turn(instance), 0);
-	KUNIT_EXPECT_EQ(test, fake_nr_woken, 1);
-	remove_wait_queue(&instance->readers, &sleeper);
 }
 
 /* A process that reads fdinfo */
@@ -1132,14 +989,14 @@ static void more_timers_get_the_whole_wheel(struct kunit *test)
 				fake_schedule_at(instance, last - i * 12345678),
 				0);
 	KUNIT_EXPECT_EQ(test, shape->buckets, HWTIMER_START_BUCKETS);
-	KUNIT_EXPECT_NOT_NULL(test, instance->table.start);
+	KUNIT_EXPECT_TRUE(test, hwtimer_table_small(&instance->table));
 	for (; i < late; i++)
 		KUNIT_ASSERT_EQ(test,
 				fake_schedule_at(instance, last - i * 12345678),
 				0);
 	KUNIT_EXPECT_EQ(test, shape->buckets, instance->settings.shape.buckets);
 	KUNIT_EXPECT_EQ(test, shape->kind, instance->settings.shape.kind);
-	KUNIT_EXPECT_NULL(test, instance->table.start);
+	KUNIT_EXPECT_FALSE(test, hwtimer_table_small(&instance->table));
 	fake_check_books(test, instance);
 
 	fake_turn_until(instance, FAKE_START + 2 * HOUR);
@@ -1221,8 +1078,7 @@ static bool has_memory(const struct hwtimer_instance *instance,
 		.adds = demand->timers,
 		.moves = demand->moves,
 		.resting = periodic,
-		.expiring = instance->stats.pending + demand->timers + periodic,
-		.queued = instance->stats.ready + instance->discards,
+		.live = instance->stats.pending + demand->timers + periodic,
 	};
 
 	return hwtimer_table_spare(&instance->table) >=
@@ -1349,21 +1205,18 @@ static struct kunit_case instance_test_cases[] = {
 	KIND_CASE(spent_record_leaves_none_within_the_limit),
 	KIND_CASE(unread_events_count_against_the_limit),
 	KIND_CASE(discarded_events_make_room),
-	KIND_CASE(nobody_finds_what_is_being_read),
 	KIND_CASE(timer_ends_once),
 	KIND_CASE(rescheduled_timer_keeps_its_id),
 	KIND_CASE(sums_saturate),
 	KIND_CASE(bad_requests_are_refused),
 	KIND_CASE(settings_are_over_with_the_first_timer),
 	KIND_CASE(nothing_expires_after_stop),
-	KIND_CASE(stop_tells_that_all_timers_rest),
+	KIND_CASE(stop_that_faults_takes_nothing),
 	KIND_CASE(far_timers_wake_the_worker_once_each),
 	KIND_CASE(burst_after_a_gap_moves_down_no_level),
 	KIND_CASE(cancelled_timers_do_not_hold_the_wheel_back),
 	KIND_CASE(resting_timer_goes_on_after_a_gap),
 	KIND_CASE(wheel_follows_both_ways),
-	KIND_CASE(chunks_of_read_events_are_surplus),
-	KIND_CASE(refused_reader_is_told),
 	KIND_CASE(reader_of_fdinfo_waits_for_no_owner),
 	KIND_CASE(who_waits_for_setup_can_be_killed),
 	KIND_CASE(errors_of_interval_and_slack),

@@ -13,7 +13,7 @@ static void grow_table(struct oracle *oracle)
 
 	while (hwtimer_table_spare(&oracle->table) < ORACLE_TIMERS) {
 		KUNIT_ASSERT_EQ(oracle->test,
-				hwtimer_table_alloc_block(1, &block), 0);
+				hwtimer_table_alloc_block(1, 0, &block), 0);
 		KUNIT_ASSERT_TRUE(oracle->test,
 				  hwtimer_table_add_block(&oracle->table,
 							  &block));
@@ -55,7 +55,6 @@ void oracle_destroy(struct oracle *oracle)
 {
 	if (!oracle)
 		return;
-	hwtimer_queue_drain(&oracle->ready);
 	hwtimer_wheel_drain(&oracle->wheel);
 	hwtimer_pool_drain(&oracle->pool);
 	hwtimer_table_destroy(&oracle->table);
@@ -90,8 +89,7 @@ static void provide_chunks(struct oracle *oracle, u32 moves, u32 repeating)
 		.adds = !moves,
 		.moves = moves,
 		.resting = repeating,
-		.expiring = oracle->nr_live + !moves + repeating,
-		.queued = oracle->queued,
+		.live = oracle->nr_live + !moves + repeating,
 	};
 
 	provide_exactly(oracle,
@@ -258,7 +256,6 @@ static void check_expired(struct oracle *oracle, u32 index)
 	check_order(oracle, timer);
 	forget(oracle, timer);
 	oracle->expired++;
-	hwtimer_queue_add_indices(&oracle->ready, &oracle->pool, &index, 1);
 	oracle->queued++;
 	oracle->queued_repeats += timer->repeats;
 }
@@ -282,17 +279,16 @@ static void repeat(struct oracle *oracle)
 
 static void read_events(struct oracle *oracle, u64 count)
 {
-	hwtimer_queue_drop(&oracle->ready, &oracle->pool, count);
 	oracle->queued -= count;
 	/*
-	 * These may be other timers than those whose events were read. Only the number of
-	 * chunks matters.
+	 * These may be other timers than those whose events were read. Only their number
+	 * matters.
 	 */
 	while (count-- && oracle->queued_repeats)
 		repeat(oracle);
 }
 
-/* Leaves a few events, so that the first chunk of the queue is a partly read one. */
+/* Leaves a few events. */
 static void read_most_events(struct oracle *oracle)
 {
 	read_events(oracle, oracle->queued - oracle->queued % 59);
@@ -429,8 +425,7 @@ void oracle_grow(struct oracle *oracle, const struct hwtimer_shape *shape)
 {
 	const struct hwtimer_outlook outlook = {
 		.resting = oracle->repeating,
-		.expiring = oracle->nr_live + oracle->repeating,
-		.queued = oracle->queued,
+		.live = oracle->nr_live + oracle->repeating,
 	};
 	struct hwtimer_wheel *wheel = &oracle->wheel;
 	struct hwtimer_wheel *larger =

@@ -66,8 +66,7 @@ struct oracle_timer {
  * @now: the time, ns
  * @sequence: number of timers scheduled so far
  * @expired: number of timers expired so far
- * @ready: the queue of events: indices of timers that have expired
- * @queued: number of events in @ready
+ * @queued: number of events that were not read
  * @nr_turns: number of turns so far
  * @repeats: some of the next timers repeat
  * @repeating: number of timers that repeat, pending or queued
@@ -91,7 +90,6 @@ struct oracle {
 	u64 now;
 	u64 sequence;
 	u64 expired;
-	struct hwtimer_queue ready;
 	u64 queued;
 	u64 nr_turns;
 	bool repeats;

@@ -186,43 +186,6 @@ static void discard_while_the_event_waits(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
-/* The test takes the event like a read() that is still copying it. */
-static void cancel_while_the_event_leaves(struct kunit *test)
-{
-	struct hwtimer_instance *instance = test->priv;
-	u64 id = begin(test, 10 * TICK, 0, 0), now;
-
-	turn_until(test, FAKE_START + 10 * TICK);
-	mutex_lock(&instance->harvest);
-	KUNIT_ASSERT_EQ(test, hwtimer_harvest_take(instance, 1, &now), 1);
-	KUNIT_EXPECT_EQ(test, fake_reschedule(instance, id, 1), -EALREADY);
-	KUNIT_EXPECT_EQ(test, fake_cancel(instance, id, HWTIMER_DISCARD),
-			-EALREADY);
-	hwtimer_harvest_finish(instance, 1, 1, now);
-	mutex_unlock(&instance->harvest);
-	KUNIT_EXPECT_EQ(test, fake_cancel(instance, id, 0), -ENOENT);
-	KUNIT_EXPECT_EQ(test, instance->table.used, 0);
-	fake_check_books(test, instance);
-}
-
-static void event_that_did_not_arrive_is_told_again(struct kunit *test)
-{
-	struct hwtimer_instance *instance = test->priv;
-	struct hwtimer_event event;
-	u64 now;
-
-	begin(test, 10 * TICK, 0, 0);
-	turn_until(test, FAKE_START + 10 * TICK);
-	mutex_lock(&instance->harvest);
-	KUNIT_ASSERT_EQ(test, hwtimer_harvest_take(instance, 1, &now), 1);
-	hwtimer_harvest_finish(instance, 1, 0, now);
-	mutex_unlock(&instance->harvest);
-	turn_until(test, FAKE_START + 35 * TICK);
-	KUNIT_EXPECT_EQ(test, fake_read(instance, &event), 1);
-	KUNIT_EXPECT_EQ(test, event.expirations, 3);
-	fake_check_books(test, instance);
-}
-
 static void reschedule_moves_the_phase(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -464,8 +427,6 @@ static void random_life(struct kunit *test)
 	KUNIT_EXPECT_GT(test, instance->stats.rearmed, 1000);
 	for (i = 0; i < LIMIT; i++)
 		fake_cancel(instance, ids[i], HWTIMER_DISCARD);
-	while (hwtimer_harvest_discarded(instance))
-		;
 	KUNIT_EXPECT_EQ(test, instance->periodic, 0);
 	KUNIT_EXPECT_EQ(test, instance->table.used, 0);
 }
@@ -478,8 +439,6 @@ static struct kunit_case period_test_cases[] = {
 	KIND_CASE(cancel_while_pending),
 	KIND_CASE(cancel_while_the_event_waits),
 	KIND_CASE(discard_while_the_event_waits),
-	KIND_CASE(cancel_while_the_event_leaves),
-	KIND_CASE(event_that_did_not_arrive_is_told_again),
 	KIND_CASE(reschedule_moves_the_phase),
 	KIND_CASE(phase_survives_a_clock_that_is_set_back),
 	KIND_CASE(nothing_is_counted_after_the_end),

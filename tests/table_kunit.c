@@ -36,7 +36,7 @@ static void grow(struct kunit *test, struct hwtimer_table *table)
 
 	KUNIT_ASSERT_EQ(test,
 			hwtimer_table_alloc_block(hwtimer_table_growth(table),
-						  &block),
+						  table->floor, &block),
 			0);
 	KUNIT_ASSERT_TRUE(test, hwtimer_table_add_block(table, &block));
 	KUNIT_ASSERT_NULL(test, block.slots);
@@ -82,7 +82,7 @@ static void refuses_a_block_beyond_its_limit(struct kunit *test)
 
 	while (hwtimer_table_growth(table))
 		grow(test, table);
-	KUNIT_ASSERT_EQ(test, hwtimer_table_alloc_block(1, &block), 0);
+	KUNIT_ASSERT_EQ(test, hwtimer_table_alloc_block(1, 0, &block), 0);
 	KUNIT_EXPECT_FALSE(test, hwtimer_table_add_block(table, &block));
 	KUNIT_EXPECT_NOT_NULL(test, block.slots);
 	KUNIT_EXPECT_NOT_NULL(test, block.map);
@@ -382,15 +382,13 @@ static void leave_start(struct kunit *test, struct hwtimer_table *table)
 
 	KUNIT_ASSERT_EQ(test,
 			hwtimer_table_alloc_block(hwtimer_table_growth(table),
-						  &block),
+						  table->floor, &block),
 			0);
 	KUNIT_ASSERT_EQ(test, hwtimer_table_init(&block.arrays, LIMIT), 0);
 	KUNIT_ASSERT_TRUE(test, hwtimer_table_add_block(table, &block));
-	KUNIT_EXPECT_NULL(test, table->start);
-	KUNIT_EXPECT_NOT_NULL(test, block.start);
+	KUNIT_EXPECT_FALSE(test, hwtimer_table_small(table));
 	KUNIT_EXPECT_NULL(test, block.arrays.slots);
 	hwtimer_table_free_block(&block);
-	KUNIT_EXPECT_NULL(test, block.start);
 }
 
 static void start_has_few_records(struct kunit *test)

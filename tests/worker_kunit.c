@@ -40,20 +40,17 @@ struct worker_test {
 	struct test_job busy_too;
 };
 
-static void serve_turn(struct hwtimer_alarm *alarm, struct hwtimer_slice *slice)
+static void serve_turn(struct hwtimer_alarm *alarm)
 {
 	struct test_job *job = container_of(alarm, struct test_job, job.turns);
 
-	/* KASAN checks that there is as much room as the worker promises. */
-	memset(slice->due, 0xff, HWTIMER_HOLD * sizeof(*slice->due));
 	job->turns++;
 	job->at = ktime_get_ns();
 	job->pid = task_pid_nr(current);
 	complete(&job->served);
 }
 
-static void serve_chores(struct hwtimer_alarm *alarm,
-			 struct hwtimer_slice *slice)
+static void serve_chores(struct hwtimer_alarm *alarm)
 {
 	struct test_job *job = container_of(alarm, struct test_job, job.chores);
 
@@ -62,8 +59,7 @@ static void serve_chores(struct hwtimer_alarm *alarm,
 }
 
 /* Keeps the worker busy until the test lets it go on. */
-static void serve_until_released(struct hwtimer_alarm *alarm,
-				 struct hwtimer_slice *slice)
+static void serve_until_released(struct hwtimer_alarm *alarm)
 {
 	struct test_job *job = container_of(alarm, struct test_job, job.turns);
 
@@ -432,8 +428,7 @@ static void note_shares(struct rivals *all)
 	}
 }
 
-static void serve_rival(struct hwtimer_alarm *alarm,
-			struct hwtimer_slice *slice)
+static void serve_rival(struct hwtimer_alarm *alarm)
 {
 	struct rival *rival = container_of(alarm, struct rival, job.job.turns);
 	u64 start = ktime_get_ns();
@@ -454,7 +449,7 @@ static void serve_rival(struct hwtimer_alarm *alarm,
 	hwtimer_worker_kick(alarm, ktime_get_ns());
 }
 
-static void serve_late(struct hwtimer_alarm *alarm, struct hwtimer_slice *slice)
+static void serve_late(struct hwtimer_alarm *alarm)
 {
 	struct rivals *all = container_of(alarm, struct rivals, late.job.turns);
 
@@ -473,6 +468,7 @@ static struct rivals *compete(struct kunit *test, unsigned int us,
 	struct worker_test *priv = test->priv;
 	struct rivals *all = kunit_kzalloc(test, sizeof(*all), GFP_KERNEL);
 	unsigned int i;
+	int err;
 
 	KUNIT_ASSERT_NOT_NULL(test, all);
 	keep_busy(test);
@@ -480,9 +476,8 @@ static struct rivals *compete(struct kunit *test, unsigned int us,
 	for (i = 0; i < RIVALS; i++) {
 		all->rivals[i].all = all;
 		all->rivals[i].us = i ? 10 : us;
-		KUNIT_ASSERT_EQ(
-			test, job_init(priv, &all->rivals[i].job, serve_rival),
-			0);
+		err = job_init(priv, &all->rivals[i].job, serve_rival);
+		KUNIT_ASSERT_EQ(test, err, 0);
 		hwtimer_worker_kick(&all->rivals[i].job.job.turns, 0);
 	}
 	complete(&priv->busy.released);
@@ -490,8 +485,7 @@ static struct rivals *compete(struct kunit *test, unsigned int us,
 }
 
 /* Is always due from the first kick on, and notes how often it is served in a row. */
-static void serve_greedy(struct hwtimer_alarm *alarm,
-			 struct hwtimer_slice *slice)
+static void serve_greedy(struct hwtimer_alarm *alarm)
 {
 	struct rivals *all = container_of(alarm, struct rivals, late.job.turns);
 
@@ -650,15 +644,13 @@ struct burst {
 
 static struct burst *burst;
 
-static void serve_one_of_many(struct hwtimer_alarm *alarm,
-			      struct hwtimer_slice *slice)
+static void serve_one_of_many(struct hwtimer_alarm *alarm)
 {
 	if (++burst->slices == BURST)
 		complete(&burst->jobs[0].served);
 }
 
-static void serve_other(struct hwtimer_alarm *alarm,
-			struct hwtimer_slice *slice)
+static void serve_other(struct hwtimer_alarm *alarm)
 {
 	burst->before = burst->slices;
 	complete(&burst->other.served);
@@ -748,7 +740,7 @@ static void a_tenant_that_was_due_can_go(struct kunit *test)
 }
 
 /* Kicks its alarm again at once, so that the worker never sleeps. */
-static void serve_on(struct hwtimer_alarm *alarm, struct hwtimer_slice *slice)
+static void serve_on(struct hwtimer_alarm *alarm)
 {
 	struct test_job *job = container_of(alarm, struct test_job, job.turns);
 

@@ -37,7 +37,8 @@ struct family {
 static const struct family gauges[] = {
 	{ "pending", "hwtimer_pending",
 	  "Timers that wait for their deadline." },
-	{ "ready", "hwtimer_ready", "Events that wait to be read." },
+	{ "ready", "hwtimer_ready",
+	  "Events that wait to be read or acknowledged." },
 	{ "bytes", "hwtimer_memory_bytes",
 	  "Kernel memory that the instance holds." },
 	{ "dead", "hwtimer_dead_entries",

@@ -54,7 +54,7 @@ static struct hwtimer_setup settings_of(struct hwt *hwt)
 	if (info.kind > HWTIMER_KIND_HIERARCHICAL ||
 	    info.clock > HWTIMER_CLOCK_REALTIME ||
 	    !snapshot_clock_name(info.clock) ||
-	    info.flags & ~HWTIMER_REPORT_CLOCK_SET)
+	    info.flags & ~(HWTIMER_REPORT_CLOCK_SET | HWTIMER_AT_LEAST_ONCE))
 		errx(1,
 		     "the instance has settings of a newer module: install the same version of both");
 	return (struct hwtimer_setup){

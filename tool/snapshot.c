@@ -381,7 +381,8 @@ static bool need_settings(struct snapshot_reader *reader)
 	       need_name(reader, "kind", kind_names, COUNT_OF(kind_names),
 			 &setup->kind) &&
 	       need_number(reader, "limit", 1, TIME_MAX, &limit) &&
-	       need_number_32(reader, "flags", HWTIMER_REPORT_CLOCK_SET,
+	       need_number_32(reader, "flags",
+			      HWTIMER_REPORT_CLOCK_SET | HWTIMER_AT_LEAST_ONCE,
 			      &setup->flags) &&
 	       need_number_32(reader, "nonblock", 1, &nonblock);
 	setup->tick = tick;

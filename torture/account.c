@@ -260,6 +260,26 @@ static bool expected(struct account *account, const struct hwtimer_event *event)
 	return arrives || within(&account->next, event->deadline);
 }
 
+/*
+ * The event of a periodic timer may come after STOP has handed the timer back, as it is after
+ * that event. Returns whether this is that event.
+ */
+static bool waited(const struct seat *seat, struct account *account,
+		   const struct hwtimer_event *event)
+{
+	if (!account->returned || account->armed || account->id != event->id)
+		return false;
+	account->returned = false;
+	account->expirations += event->expirations;
+	if (!account->fixed_delay && account->back != HWTIMER_NEVER &&
+	    account->back !=
+		    event->deadline + event->expirations * account->interval)
+		wrong(DEADLINE,
+		      "timer %llx of seat %u: STOP had it at %llu, its event was for %llu",
+		      event->id, seat->nr, account->back, event->deadline);
+	return true;
+}
+
 static void unexpected(struct seat *seat, const struct account *account,
 		       const struct hwtimer_event *event)
 {
@@ -283,6 +303,8 @@ void account_event(struct seat *seat, const struct hwtimer_event *event,
 
 	did(EXPIRED);
 	seat->taken++;
+	if (account && waited(seat, account, event))
+		return;
 	if (!account || !account->armed) {
 		unexpected(seat, account, event);
 		return;
@@ -336,6 +358,8 @@ void account_hand_back(struct seat *seat,
 		return;
 	}
 	account->armed = false;
+	account->returned = account->interval;
+	account->back = timer->deadline;
 	if (seat->horizon > account->due)
 		wrong(ORDER,
 		      "STOP has timer %llx of seat %u, due at %llu, after one of %llu",

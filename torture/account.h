@@ -43,10 +43,12 @@ struct span {
  *	not judged
  * @patience: slack and ticks by which the timer may be late
  * @interval: interval; 0: the timer expires once
- * @fixed_delay: the interval counts from the read()
+ * @fixed_delay: the interval counts from the read(), or from the ACK
  * @count: maximum number of expirations; 0: no maximum
  * @expirations: expirations so far
  * @sets: board->sets_begun when the timer was scheduled
+ * @returned: STOP has handed it back, perhaps while its last event waited
+ * @back: deadline with which it was handed back
  */
 struct account {
 	__u32 use;
@@ -66,6 +68,8 @@ struct account {
 	__u32 count;
 	__u64 expirations;
 	unsigned int sets;
+	bool returned;
+	__u64 back;
 };
 
 __u64 account_user_data(const struct seat *seat, __u32 timer);

@@ -77,6 +77,7 @@ struct watch {
  * @clock: clock of the instance
  * @tick: tick of the instance, ns
  * @reports: the instance has HWTIMER_REPORT_CLOCK_SET
+ * @keeps: the instance has HWTIMER_AT_LEAST_ONCE
  * @starving: rounds for which the instance gets no more memory
  * @updating: the worker writes into its accounts, so they cannot be judged if it is killed
  * @call: the call that is under way; its operations are in @ops
@@ -116,6 +117,7 @@ struct seat {
 	clockid_t clock;
 	__u64 tick;
 	bool reports;
+	bool keeps;
 	int starving;
 	atomic_bool updating;
 	enum call call;

@@ -410,16 +410,62 @@ static bool passing(int error)
 	return error == -EAGAIN || error == -EINTR || error == -ENOMEM;
 }
 
+/*
+ * Reads events in vain: REWIND makes them come again. If the worker is killed meanwhile, the
+ * next one calls it. Leaves the events in @peeked.
+ */
+static void peek(struct seat *seat, struct hwtimer_event *peeked)
+{
+	int err;
+
+	memset(peeked, 0, EVENTS * sizeof(*peeked));
+	hwt_read(hwt, peeked, 1 + dice_below(&seat->dice, EVENTS));
+	err = hwt_rewind(hwt);
+	if (err)
+		wrong(RESULT, "REWIND on seat %u: %s", seat->nr,
+		      strerror(-err));
+}
+
+/* The events that came were those that had been read in vain before. */
+static void check_peeked(const struct seat *seat,
+			 const struct hwtimer_event *peeked)
+{
+	for (unsigned int i = 0;
+	     i < EVENTS && peeked[i].id && seat->events[i].id; i++)
+		if (peeked[i].id != seat->events[i].id)
+			wrong(ORDER, "timer %llx of seat %u came after %llx",
+			      peeked[i].id, seat->nr, seat->events[i].id);
+}
+
+/* All that was read is acknowledged before anything else is done. */
+static void acknowledge(struct seat *seat, unsigned int count)
+{
+	int result = hwt_ack(hwt, count);
+
+	if (result != (int)count)
+		wrong(RESULT, "ACK of %u on seat %u: %d", count, seat->nr,
+		      result);
+}
+
 /* Reads up to @most events; returns what hwt_read() returned. */
 static int read_events(struct seat *seat, unsigned int most)
 {
+	struct hwtimer_event peeked[EVENTS] = { 0 };
 	int result;
 
+	/* It might take a report. */
+	if (seat->keeps && !seat->reports && !dice_below(&seat->dice, 4) &&
+	    fcntl(hwt_fd(hwt), F_GETFL) & O_NONBLOCK)
+		peek(seat, peeked);
 	begin_update(seat);
 	memset(seat->events, 0, sizeof(seat->events));
 	seat->call = CALL_READ;
 	end_update(seat);
 	result = hwt_read(hwt, seat->events, most);
+	if (seat->keeps && result > 0) {
+		check_peeked(seat, peeked);
+		acknowledge(seat, result);
+	}
 	begin_update(seat);
 	take_events(seat);
 	if (result == -ECANCELED)
@@ -584,8 +630,10 @@ static void choose_setup(struct seat *seat, struct hwtimer_setup *setup)
 	seat->clock = clocks[dice_below(dice, 3)];
 	seat->tick = 10 * US << dice_below(dice, 13);
 	seat->reports = seat->clock == CLOCK_REALTIME && dice_below(dice, 4);
+	seat->keeps = !dice_below(dice, 3);
 	*setup = (struct hwtimer_setup){
-		.flags = seat->reports ? HWTIMER_REPORT_CLOCK_SET : 0,
+		.flags = (seat->reports ? HWTIMER_REPORT_CLOCK_SET : 0) |
+			 (seat->keeps ? HWTIMER_AT_LEAST_ONCE : 0),
 		.tick = seat->tick,
 		.buckets = 8 << dice_below(dice, 10),
 		.kind = 1 + dice_below(dice, 2),
@@ -672,8 +720,6 @@ static void take_back(struct seat *seat)
 
 	do {
 		count = stop(seat);
-		if (count == -EAGAIN)
-			read_events(seat, EVENTS);
 	} while (count > 0 || passing(count));
 	if (count)
 		wrong(RESULT, "STOP on seat %u: %s", seat->nr,
@@ -776,10 +822,26 @@ static void resolve(struct seat *seat)
 	end_update(seat);
 }
 
+/*
+ * The events of a read() that is not accounted for are in seat->events: they are acknowledged
+ * now, if they were not. Others can only have been read in vain.
+ */
+static void resolve_unacknowledged(struct seat *seat)
+{
+	if (seat->call != CALL_READ || !seat->events[0].id) {
+		hwt_rewind(hwt);
+		return;
+	}
+	while (hwt_ack(hwt, 1) == 1)
+		;
+}
+
 static void inherit(struct seat *seat)
 {
 	did(INHERITED);
 	seat->exact = false;
+	if (seat->keeps)
+		resolve_unacknowledged(seat);
 	resolve(seat);
 	audit(seat);
 }

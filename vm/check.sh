@@ -44,7 +44,7 @@ UML_KERNEL="uml-7.3"
 # elsewhere, and those about layouts and memory, on other architectures.
 RT_KERNELS="rt-6.12"
 FOREIGN_KERNELS="arm64-16k-6.12"
-THREADS=(concurrency order periodic stop notify lifetime uring)
+THREADS=(concurrency order periodic stop notify lifetime uring bound copy starved)
 LAYOUTS=(abi setup schedule read list)
 
 # The programs that are built for other architectures; if this is empty, all
@@ -197,7 +197,7 @@ choose_all()
 	MATRIX_KUNIT_KERNELS="arm64-64k-6.12 s390x-6.12 qemu-7.3"
 	PREEMPT_MODELS="none voluntary full"
 	TENANTS=(--full)
-	TENANTS_KERNELS="$UML_KERNEL $STOCK_KERNELS"
+	TENANTS_KERNELS="$UML_KERNEL $STOCK_KERNELS rt-6.12"
 	TORTURE_KERNELS="$DEBUG_KERNEL $STOCK_KERNELS $UML_KERNEL"
 	TORTURE_MINUTES=30
 	LONG_TORTURE=480
@@ -518,7 +518,7 @@ torture_on()
 }
 
 # Programs with several threads or processes, or in which the worker meets a program
-RACES_PROGRAMS="concurrency notify stop debugfs clock lifetime list poll read
+RACES_PROGRAMS="concurrency bound copy notify stop debugfs clock lifetime list poll read
 	periodic stats uring"
 
 # Runs KUnit and the programs on a kernel that reports data races.
@@ -529,7 +529,7 @@ step_races()
 }
 
 # Programs that make the kernel copy out all that it copies out
-UNINIT_PROGRAMS="abi setup schedule cancel reschedule rearm submit bulk read poll stop query list
+UNINIT_PROGRAMS="abi setup schedule cancel reschedule rearm submit bulk read copy poll stop query list
 	privacy periodic clock notify stats lifetime debugfs concurrency"
 
 # Runs KUnit and the programs on a kernel that reports uses of uninitialized memory.
@@ -648,21 +648,22 @@ step_readme()
 		--file build/readme/example-2=/hwtimer/example-2 \
 		--file build/readme/example-3=/hwtimer/example-3 \
 		--file build/readme/example-4=/hwtimer/example-4 \
+		--file build/readme/example-5=/hwtimer/example-5 \
 		--file build/readme/expected-1=/hwtimer/expected-1 \
-		-- sh -c 'echo 1..9
+		-- sh -c 'echo 1..11
 			# Without the module, each says why it fails.
-			for i in 1 2 3 4; do
+			for i in 1 2 3 4 5; do
 				./example-$i 2>&1 | grep "No such file" &&
 					echo ok $i || echo not ok $i
 			done
 			insmod hwtimer.ko || exit
-			for i in 1 2 3 4; do
-				./example-$i >said && echo ok $((i + 4)) ||
-					echo not ok $((i + 4))
+			for i in 1 2 3 4 5; do
+				./example-$i >said && echo ok $((i + 5)) ||
+					echo not ok $((i + 5))
 				cat said
 				[ $i != 1 ] || mv said said-1
 			done
-			cmp said-1 expected-1 && echo ok 9 || echo not ok 9
+			cmp said-1 expected-1 && echo ok 11 || echo not ok 11
 			# io_uring lets go of its files some time after its program has ended.
 			until rmmod hwtimer 2>/dev/null; do sleep 0.1; done'
 }

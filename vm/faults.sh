@@ -47,8 +47,8 @@ main()
 races()
 {
 	fault "a number that readers see without the lock is written plainly" \
-		concurrency hwtimer.h \
-		's/WRITE_ONCE(instance->stats.ready, .*/instance->stats.ready += count;/'
+		concurrency hwtimer_events.c \
+		's/WRITE_ONCE(events->unread, \(.*\));/events->unread = \1;/'
 	# A read holds the lock, and a wake-up is rare. So each access is watched for longer.
 	fault "wake-ups are counted without the worker's lock" \
 		"concurrency -t wakeups_only_grow" hwtimer_worker.c \
@@ -56,9 +56,6 @@ races()
 			/worker_count_wakeup/d
 			s/^\talarm->serve.*/\tworker_count_wakeup(worker, job);\n&/
 		}' kcsan.udelay_task=400
-	fault "a reader that was refused notes that plainly" \
-		concurrency hwtimer_harvest.c \
-		's/WRITE_ONCE(instance->leaving.refused, true)/instance->leaving.refused = true/'
 }
 
 # A structure is filled member by member, so that a member that is left out keeps what the
@@ -80,9 +77,8 @@ uninitialized()
 		's/record->status = pending.status;/(void)pending;/
 		 s/gfp | __GFP_ZERO | __GFP_COMP/gfp | __GFP_COMP/'
 	fault "read() copies out a member that nobody has set" \
-		read "hwtimer_harvest.c hwtimer_instance.c" \
-		"s/alloc_page(HWTIMER_GFP_AHEAD | __GFP_ZERO)/alloc_page(HWTIMER_GFP_AHEAD)/
-		 /^static void event_fill(/,/^}/ {
+		read hwtimer_read.c \
+		"/^static void event_fill(/,/^}/ {
 			/\\.lateness/d
 			${ONE_BY_ONE//FILLED/event}
 		 }"

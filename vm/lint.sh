@@ -42,7 +42,7 @@ IGNORED_IN_USER_SPACE=PREFER_KERNEL_TYPES,PREFER_DEFINED_ATTRIBUTE_MACRO,ARRAY_S
 # The simulation has the kernel's functions and macros under their own names: as macros
 # that look like those of the kernel, and typedefs and barriers among them. It reports
 # faults of the caller by the name of the function that was called.
-IGNORED_IN_SIMULATION=EMBEDDED_FUNCTION_NAME,NEW_TYPEDEFS,MACRO_ARG_REUSE,MACRO_ARG_UNUSED,MACRO_ARG_PRECEDENCE,OPEN_ENDED_LINE,MEMORY_BARRIER,DATA_RACE,UNCOMMENTED_DEFINITION,COMPLEX_MACRO,SPACING,IS_ENABLED_CONFIG,LINUX_VERSION_CODE,UNSPECIFIED_INT,FUNCTION_ARGUMENTS
+IGNORED_IN_SIMULATION=EMBEDDED_FUNCTION_NAME,NEW_TYPEDEFS,MACRO_ARG_REUSE,MACRO_ARG_UNUSED,MACRO_ARG_PRECEDENCE,OPEN_ENDED_LINE,MEMORY_BARRIER,DATA_RACE,UNCOMMENTED_DEFINITION,COMPLEX_MACRO,SPACING,IS_ENABLED_CONFIG,LINUX_VERSION_CODE,WAITQUEUE_ACTIVE,UNSPECIFIED_INT,FUNCTION_ARGUMENTS
 
 TEMP=
 
@@ -259,7 +259,7 @@ ignored_in()
 		tests/states/*)
 		ignored+=,$IGNORED_IN_USER_SPACE ;;
 	sim/include/linux/tracepoint.h) ignored+=,$IGNORED_IN_TRACEPOINTS,$IGNORED_IN_SIMULATION,$IGNORED_IN_USER_SPACE ;;
-	sim/* | bench/core/*) ignored+=,$IGNORED_IN_USER_SPACE,$IGNORED_IN_SIMULATION ;;
+	sim/* | bench/core/* | bench/wheel/include/*) ignored+=,$IGNORED_IN_USER_SPACE,$IGNORED_IN_SIMULATION ;;
 	selftests/abi.c) ignored+=,$IGNORED_IN_ABI_TEST ;;
 	esac
 	echo "$ignored"
@@ -368,9 +368,9 @@ check_barriers()
 
 	check "each barrier names its pair" awk -f vm/barriers.awk "${sources[@]}"
 	check "a barrier that names no pair is found" \
-		finds_barrier "Pairs with" 's/Pairs with the barrier in harvest_lock/Follows/'
+		finds_barrier "Pairs with" 's/Pairs with the smp_load_acquire() in hwtimer_instance_drained/Follows/'
 	check "a barrier whose pair is gone is found" \
-		finds_barrier "harvest_lock() has no barrier" '/^static int harvest_lock/,/^}/ s/smp_mb/barrier/'
+		finds_barrier "stop_first() has no barrier" '/^static void stop_first/,/^}/ s/smp_store_release/WRITE_ONCE/'
 }
 
 # finds_barrier WHAT SED: whether the check finds WHAT in sources that are changed by SED
@@ -378,7 +378,7 @@ finds_barrier()
 {
 	mkdir "$TEMP/barriers"
 	cp --parents "${sources[@]}" "$TEMP/barriers"
-	(cd "$TEMP/barriers" && sed -i "$2" hwtimer_harvest.c &&
+	(cd "$TEMP/barriers" && sed -i "$2" hwtimer_instance.c &&
 		awk -f "$VM_DIR/barriers.awk" "${sources[@]}") | tee "$TEMP/found"
 	rm -r "$TEMP/barriers"
 	grep -q -F "$1" "$TEMP/found"

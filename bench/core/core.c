@@ -24,9 +24,12 @@
 #include "threads.h"
 
 #define PAIRS_MAX 1000
-/* Time between two lives: as long as it takes for some buckets of a second level */
-#define PAUSE (1000 * NSEC_PER_MSEC)
-/* More than a revolution of the lowest level of the wheel */
+/*
+ * Time between two lives: as long as it takes for some buckets of a second level, but less than
+ * the second after which an idle instance gives its memory back
+ */
+#define PAUSE (900 * NSEC_PER_MSEC)
+/* More than a revolution of the lowest level of the wheel; the memory has been given back */
 #define LONG_PAUSE (5000 * NSEC_PER_MSEC)
 /* More timers than this go through the main way only. */
 #define MANY 1000000
@@ -76,8 +79,6 @@ static const struct row rows[] = {
 	{ "bulks, slack", "hierarchical, bulks of 4096", .idle = PAUSE,
 	  .aside = ", slack of 4 ticks", .slack = 4 * NSEC_PER_MSEC,
 	  .floor = true },
-	{ "bulks, apart", "hierarchical, bulks of 4096", .idle = PAUSE,
-	  .aside = ", the worker apart", .apart = true, .floor = true },
 };
 
 /* Those whose instructions are counted, and how often the guard wants to know them */
@@ -165,9 +166,9 @@ static void print_ratio(const struct life *ours, const struct life *floors,
 static void print_heading(void)
 {
 	printf("ns a timer, medians; floor: a wheel in the program, in turns with hwtimer\n");
-	printf("%9s  %-18s %9s %7s %7s %8s %8s %7s  %-18s %s\n", "timers",
-	       "way", "schedule", "cancel", "expire", "deliver", "life",
-	       "floor", "/ floor (min-max)", "bytes");
+	printf("%9s  %-18s %9s %7s %9s %8s %7s  %-18s %s\n", "timers", "way",
+	       "schedule", "cancel", "exp+del", "life", "floor",
+	       "/ floor (min-max)", "bytes");
 }
 
 static void print_row(const struct row *row, __u32 count,
@@ -178,10 +179,7 @@ static void print_row(const struct row *row, __u32 count,
 
 	printf("%9u  %-18s", row->timers, row->name);
 	for (phase = 0; phase < PHASES; phase++)
-		printf(" %*.1f",
-		       phase == SCHEDULE ? 9 :
-		       phase == DELIVER	 ? 8 :
-					   7,
+		printf(" %*.1f", phase == CANCEL ? 7 : 9,
 		       median_of(ours, count,
 				 offsetof(struct life, each[phase])));
 	printf(" %8.1f %7.1f", median_whole(ours, count),
@@ -280,8 +278,7 @@ static void each_row(const struct options *options, __u32 timers)
 		row.timers = timers;
 		row.turns = 1 + i * PAIRS_MAX;
 		if (!wanted(options, row.name) ||
-		    (timers > MANY && strcmp(row.name, MAIN)) ||
-		    (row.apart && !processor_last()))
+		    (timers > MANY && strcmp(row.name, MAIN)))
 			continue;
 		in_child(measure, options, &row);
 	}

@@ -7,6 +7,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <linux/uio.h>
 #include <linux/vmalloc.h>
 
 #include "hwtimer_debug.h"
@@ -99,6 +100,25 @@ unsigned long copy_to_user(void __user *to, const void *from,
 			   unsigned long count)
 {
 	copy(to, from, count);
+	return 0;
+}
+
+long copy_to_user_nofault(void __user *to, const void *from, size_t size)
+{
+	copy(to, from, size);
+	return 0;
+}
+
+size_t copy_to_iter(const void *from, size_t size, struct iov_iter *to)
+{
+	copy(to->buffer, from, size);
+	to->buffer += size;
+	to->count -= size;
+	return size;
+}
+
+size_t fault_in_writeable(char __user *to, size_t size)
+{
 	return 0;
 }
 

@@ -7,13 +7,11 @@
  * ones, in the first of which all timers are cancelled; so all memory is there, and was used.
  */
 #include <err.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <valgrind/callgrind.h>
 
 #include "../clock.h"
-#include "../processor.h"
 #include "../system_hwtimer.h"
 #include "core.h"
 #include "measure.h"
@@ -28,8 +26,7 @@
 const char *const phase_names[PHASES] = {
 	[SCHEDULE] = "schedule",
 	[CANCEL] = "cancel",
-	[EXPIRE] = "expire",
-	[DELIVER] = "deliver",
+	[EXPIRE] = "expire + deliver",
 };
 
 /**
@@ -48,8 +45,7 @@ struct subject {
 
 double life_whole(const double *each)
 {
-	return each[SCHEDULE] + each[CANCEL] / 2 +
-	       (each[EXPIRE] + each[DELIVER]) / 2;
+	return each[SCHEDULE] + each[CANCEL] / 2 + each[EXPIRE] / 2;
 }
 
 /* ---- the phases ---- */
@@ -64,65 +60,39 @@ static void cancel(const struct subject *subject)
 	subject->system->cancel(0, subject->cancelled);
 }
 
-/* What the worker took on its processor, without the making of its thread */
-static double apart;
-
-static void *turn_apart(void *unused)
-{
-	__u64 start;
-
-	(void)unused;
-	processor_pin(0, 0);
-	core_enter();
-	start = cycles();
-	core_run();
-	apart = clock_ns(cycles() - start);
-	return NULL;
-}
-
-static void run_apart(void)
-{
-	pthread_t thread;
-
-	if (pthread_create(&thread, NULL, turn_apart, NULL) ||
-	    pthread_join(thread, NULL))
-		errx(1, "no thread for the other processor");
-}
-
-/* Lets all timers become due, and the worker expire them. */
+/*
+ * Lets all timers become due, and expire. In a row that is stepwise, the program reads at each
+ * tick; otherwise it comes late, and turns most of the wheel itself.
+ */
 static void expire_ours(const struct subject *subject)
 {
 	__u64 end = workload_last(subject->load) + AFTER;
 
 	if (subject->row->stepwise)
-		for (; core_now() < end; core_pass(subject->load->tick))
+		for (; core_now() < end; core_pass(subject->load->tick)) {
 			core_run();
+			subject->system->deliver();
+		}
 	else
 		core_pass(end - core_now());
-	if (subject->row->apart)
-		run_apart();
-	else
-		core_run();
+	core_run();
+	subject->system->deliver();
 }
 
 static void expire(const struct subject *subject)
 {
-	if (subject->system == &system_hwtimer)
+	if (subject->system == &system_hwtimer) {
 		expire_ours(subject);
-	else
+	} else {
 		subject->system->expire(0);
-}
-
-static void deliver(const struct subject *subject)
-{
-	subject->system->deliver();
+		subject->system->deliver();
+	}
 }
 
 static void (*const phases[PHASES])(const struct subject *subject) = {
 	[SCHEDULE] = schedule,
 	[CANCEL] = cancel,
 	[EXPIRE] = expire,
-	[DELIVER] = deliver,
 };
 
 /* Number of timers that go through a phase */
@@ -139,7 +109,6 @@ static __u32 phase_timers(const struct subject *subject, enum phase phase)
 static void prepare(const struct subject *subject, enum phase phase)
 {
 	const struct system *system = subject->system;
-	__u32 left = phase_timers(subject, EXPIRE);
 
 	if (system != &system_hwtimer)
 		return;
@@ -149,9 +118,6 @@ static void prepare(const struct subject *subject, enum phase phase)
 		subject->load->base = core_now() + LEAD;
 	} else if (phase == CANCEL) {
 		system->aim(0, subject->cancelled);
-	} else if (phase == EXPIRE) {
-		/* Nobody is woken. */
-		system->watch(left ? left : 1);
 	}
 }
 
@@ -222,13 +188,10 @@ static void go_timed(const struct subject *subject, enum phase phase,
 	__u32 timers = phase_timers(subject, phase);
 	struct life *life = context;
 	__u64 start;
-	double ns;
 
-	apart = 0;
 	start = cycles();
 	phases[phase](subject);
-	ns = clock_ns(cycles() - start);
-	life->each[phase] = (apart ? apart : ns) / timers;
+	life->each[phase] = clock_ns(cycles() - start) / timers;
 }
 
 double measure_row(const struct row *row, __u32 count, struct life *ours,

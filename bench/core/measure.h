@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <linux/types.h>
 
-enum phase { SCHEDULE, CANCEL, EXPIRE, DELIVER, PHASES };
+enum phase { SCHEDULE, CANCEL, EXPIRE, PHASES };
 
 extern const char *const phase_names[PHASES];
 
@@ -21,8 +21,7 @@ extern const char *const phase_names[PHASES];
  * @timers: number of timers
  * @idle: time between the end of a life and the next one, ns
  * @slack: slack of each timer, ns; only for bulks
- * @stepwise: the worker wakes up at each tick, not once for all of them
- * @apart: the worker runs on another processor than the program
+ * @stepwise: the program reads at each tick, not once for all of them
  * @floor: the floor takes turns with hwtimer
  */
 struct row {
@@ -34,7 +33,6 @@ struct row {
 	__u64 idle;
 	__u64 slack;
 	bool stepwise;
-	bool apart;
 	bool floor;
 };
 

@@ -41,13 +41,14 @@ void harness_init(struct harness *harness, const struct hwtimer_shape *shape,
 	    hwtimer_table_init(&harness->table, 2 * timers))
 		errx(1, "no memory");
 	harness->memory = arena_alloc(hwtimer_wheel_memory(shape), 64);
+	harness->room = timers;
+	harness->ready = arena_alloc(timers * sizeof(*harness->ready), 64);
 	hwtimer_wheel_init(&harness->wheel, shape, harness->memory, 0,
 			   harness->now);
 }
 
 void harness_destroy(struct harness *harness)
 {
-	hwtimer_queue_drain(&harness->ready);
 	hwtimer_wheel_drain(&harness->wheel);
 	hwtimer_pool_drain(&harness->pool);
 	hwtimer_table_destroy(&harness->table);
@@ -60,8 +61,7 @@ static u32 chunks_wanted(const struct harness *harness, u32 timers)
 {
 	struct hwtimer_outlook outlook = {
 		.adds = timers,
-		.expiring = harness->pending + timers,
-		.queued = harness->events,
+		.live = harness->pending + timers,
 	};
 
 	return hwtimer_wheel_reserve(&harness->wheel, &outlook);
@@ -72,7 +72,7 @@ static void grow_table(struct harness *harness)
 	u32 slots = hwtimer_table_growth(&harness->table);
 	struct hwtimer_block block;
 
-	if (!slots || hwtimer_table_alloc_block(slots, &block) ||
+	if (!slots || hwtimer_table_alloc_block(slots, 0, &block) ||
 	    !hwtimer_table_add_block(&harness->table, &block))
 		errx(1, "the table cannot grow");
 }
@@ -207,7 +207,7 @@ bool harness_compact(struct harness *harness)
 	return harness->wheel.sweeping;
 }
 
-/* turn_expire() */
+/* hwtimer_events_turn() */
 static void expire(struct harness *harness, u32 index)
 {
 	struct hwtimer_record *record =
@@ -219,9 +219,8 @@ static void expire(struct harness *harness, u32 index)
 		     -lateness);
 	record->state = HWTIMER_EXPIRED;
 	record->lateness = min_t(u64, lateness, U32_MAX);
-	hwtimer_queue_add_indices(&harness->ready, &harness->pool, &index, 1);
+	harness->ready[harness->last++ % harness->room] = index;
 	harness->pending--;
-	harness->events++;
 }
 
 /* hwtimer_turn(); returns the number of expired timers. */
@@ -272,7 +271,7 @@ void harness_wake_up(struct harness *harness, struct wakeup *wakeup)
 }
 
 /**
- * harness_read - hwtimer_harvest_take() and hwtimer_harvest_finish() of one event
+ * harness_read - hwtimer_read_events() of one event
  * @harness: the harness
  * @event: out: the event
  *
@@ -280,13 +279,12 @@ void harness_wake_up(struct harness *harness, struct wakeup *wakeup)
  */
 bool harness_read(struct harness *harness, struct event *event)
 {
-	struct hwtimer_queue *ready = &harness->ready;
 	struct hwtimer_record *record;
 	u32 index;
 
-	if (hwtimer_queue_empty(ready))
+	if (harness->first == harness->last)
 		return false;
-	index = ready->head->indices[ready->first];
+	index = harness->ready[harness->first++ % harness->room];
 	record = hwtimer_table_record(&harness->table, index);
 	if (record->state != HWTIMER_EXPIRED)
 		errx(1, "record %u is queued, but its state is %u", index,
@@ -296,8 +294,6 @@ bool harness_read(struct harness *harness, struct event *event)
 		.deadline = record->deadline,
 		.lateness = record->lateness,
 	};
-	hwtimer_queue_take(ready, &harness->pool, 1);
 	hwtimer_table_put(&harness->table, index);
-	harness->events--;
 	return true;
 }

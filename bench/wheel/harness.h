@@ -15,11 +15,13 @@
  * @wheel: the wheel to measure
  * @table: its records; the user_data of each is the number of the timer
  * @pool: its chunks
- * @ready: the queue of expired timers
+ * @ready: a ring of the indices of expired timers
+ * @room: its size
+ * @first: number of indices taken out of it so far
+ * @last: number of indices put into it so far
  * @now: the time, ns
  * @wake: the time of the worker's next wake-up, ns; HWTIMER_TICK_NONE: no wake-up
  * @pending: number of pending timers
- * @events: number of entries in @ready
  * @wakeups: number of the worker's wake-ups
  * @idle: number of wake-ups in which nothing expired
  * @chunks_peak: the most chunks so far, including spare ones
@@ -30,11 +32,13 @@ struct harness {
 	struct hwtimer_wheel wheel;
 	struct hwtimer_table table;
 	struct hwtimer_pool pool;
-	struct hwtimer_queue ready;
+	u32 *ready;
+	u32 room;
+	u64 first;
+	u64 last;
 	u64 now;
 	u64 wake;
 	u64 pending;
-	u64 events;
 	u64 wakeups;
 	u64 idle;
 	u32 chunks_peak;

@@ -238,7 +238,7 @@ static void check_workload(const struct arguments *arguments, struct run *run,
 /* Checks that @action has yielded while it went through the @buckets of an empty wheel. */
 static void check_yields(const char *action, unsigned long since, u32 buckets)
 {
-	if (yields - since < buckets / HWTIMER_HOLD)
+	if (yields - since < (buckets - 1) / HWTIMER_HOLD)
 		errx(1, "%s of %u buckets yields %lu times only", action,
 		     buckets, yields - since);
 }

@@ -5,7 +5,6 @@
  *
  *	usage: crowd PID
  */
-#define _GNU_SOURCE
 #include <linux/hwtimer.h>
 
 #include <dirent.h>

@@ -55,6 +55,7 @@ int main(int argc, char **argv)
 {
 	bool stopped = argc > 2 && !strcmp(argv[1], "stopped");
 	struct hwt *hwt = open_wheel(HWT_NONBLOCK, CLOCK_MONOTONIC);
+	struct hwtimer_setup setup = HWT_SETUP_INIT;
 	char address[16], message[256];
 	int socket_fd = open_socket(address);
 	pid_t child;
@@ -62,6 +63,8 @@ int main(int argc, char **argv)
 
 	if (argc < 3)
 		errx(2, "usage: manager alien|stopped COMMAND [ARGUMENT...]");
+	setup.flags = HWTIMER_AT_LEAST_ONCE;
+	must(hwt_setup(hwt, &setup));
 	if (!stopped)
 		must(hwt_schedule(hwt, 0, 1ULL << 40, NULL));
 	child = start(hwt_fd(hwt), address, argv + 2);

@@ -108,6 +108,8 @@ def calls_of_an_instance(hwt):
     expect(0, "hwt_notify", hwt, 0, u64(0))
     expect(-errno.EAGAIN, "hwt_read", hwt, ctypes.create_string_buffer(EVENT), 1)
     expect(-errno.EAGAIN, "hwt_next", hwt, ctypes.create_string_buffer(EVENT))
+    expect(-errno.EINVAL, "hwt_ack", hwt, 1)
+    expect(-errno.EINVAL, "hwt_rewind", hwt)
     expect(0, "hwt_dispatch_failed", -errno.EAGAIN)
     expect(1, "hwt_dispatch_failed", -errno.ENOTCONN)
     assert call("hwt_fd", hwt) == 1000

@@ -33,6 +33,14 @@ struct module module;
 
 static struct record records[MAX];
 static unsigned int queue[MAX * 2], queue_first, queue_end, next_record;
+
+/*
+ * With HWTIMER_AT_LEAST_ONCE: the events that were read and not acknowledged. The first
+ * @kept_read were read since REWIND.
+ */
+static struct hwtimer_event kept[MAX];
+static unsigned int kept_count, kept_read;
+
 static uint64_t random_state;
 
 unsigned int pick(unsigned int limit)
@@ -47,6 +55,8 @@ void module_reset(unsigned int seed)
 	queue_first = 0;
 	queue_end = 0;
 	next_record = 0;
+	kept_count = 0;
+	kept_read = 0;
 	random_state = seed * 2654435761ULL + 1;
 	module = (struct module){
 		.now = 1000 * TICK,
@@ -288,12 +298,47 @@ static int do_info(struct hwtimer_info *info)
 {
 	info->abi_version = HWTIMER_ABI_VERSION;
 	info->clock = module.clock;
+	info->flags = module.flags;
 	return 0;
 }
 
 static int do_setup(const struct hwtimer_setup *setup)
 {
 	module.clock = setup->clock;
+	module.flags = setup->flags;
+	return 0;
+}
+
+static bool keeps(void)
+{
+	return module.flags & HWTIMER_AT_LEAST_ONCE;
+}
+
+static int do_ack(const struct hwtimer_ack *ack)
+{
+	struct record *record;
+	unsigned int i;
+
+	if (!keeps() || ack->flags || ack->reserved || ack->count > kept_read)
+		return -EINVAL;
+	for (i = 0; i < ack->count; i++) {
+		record = find(kept[i].id);
+		if (!record)
+			continue; /* discarded after it was read */
+		record->state = GONE;
+		module.ready--;
+	}
+	kept_count -= ack->count;
+	kept_read -= ack->count;
+	memmove(kept, kept + ack->count, kept_count * sizeof(*kept));
+	return ack->count;
+}
+
+static int do_rewind(const void *argument)
+{
+	if (!keeps() || argument)
+		return -EINVAL;
+	kept_read = 0;
 	return 0;
 }
 
@@ -319,9 +364,29 @@ int answer(unsigned long number, void *argument)
 		return do_cancel_all(argument);
 	case HWTIMER_IOC_NOTIFY:
 		return 0;
+	case HWTIMER_IOC_ACK:
+		return do_ack(argument);
+	case HWTIMER_IOC_REWIND:
+		return do_rewind(argument);
 	default:
 		return -ENOTTY;
 	}
+}
+
+/* Finds the next event that was read before REWIND and not discarded since. */
+static bool read_again(struct hwtimer_event *event)
+{
+	while (kept_read < kept_count) {
+		*event = kept[kept_read];
+		if (find(event->id)) {
+			kept_read++;
+			return true;
+		}
+		kept_count--;
+		memmove(kept + kept_read, kept + kept_read + 1,
+			(kept_count - kept_read) * sizeof(*kept));
+	}
+	return false;
 }
 
 static int read_events(struct hwtimer_event *events, unsigned int count)
@@ -337,20 +402,28 @@ static int read_events(struct hwtimer_event *events, unsigned int count)
 			return -EINTR;
 		count = 1 + pick(count);
 	}
+	while (n < count && read_again(&events[n]))
+		n++;
 	while (n < count && queue_first != queue_end) {
 		struct record *record =
 			&records[queue[queue_first++ % (MAX * 2)]];
 
 		if (record->state != READY)
 			continue; /* discarded, and perhaps used again */
-		record->state = GONE;
-		module.ready--;
-		events[n++] = (struct hwtimer_event){
+		events[n] = (struct hwtimer_event){
 			.id = id_of(record),
 			.user_data = record->user_data,
 			.deadline = record->deadline,
 			.expirations = 1,
 		};
+		if (keeps()) {
+			kept[kept_count++] = events[n];
+			kept_read++;
+		} else {
+			record->state = GONE;
+			module.ready--;
+		}
+		n++;
 	}
 	return n ? (int)n : module.stopped ? 0 : -EAGAIN;
 }

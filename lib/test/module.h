@@ -25,10 +25,11 @@
  * @stopped: SCHEDULE and RESCHEDULE say ESHUTDOWN
  * @report: the next read() says ECANCELED
  * @clock: clock that INFO tells
+ * @flags: flags that INFO tells
  * @calls: number of system calls
  * @operations: number of timers scheduled, rescheduled and cancelled
  * @pending: number of timers that wait
- * @ready: number of events that wait
+ * @ready: number of events that wait, or are not acknowledged
  */
 struct module {
 	int64_t now;
@@ -40,6 +41,7 @@ struct module {
 	bool stopped;
 	bool report;
 	uint32_t clock;
+	uint32_t flags;
 	unsigned long calls;
 	unsigned long operations;
 	unsigned int pending;

@@ -1011,6 +1011,77 @@ static void other_timers(void)
 	hwt_close(hwt);
 }
 
+/* Schedules @count timers that are due, with user_data from @first on. */
+static void make_due(unsigned int first, unsigned int count)
+{
+	while (count--)
+		CHECK(!hwt_schedule_at(hwt, module.now, first++, NULL));
+	module_set_clock(module.now + TICK);
+}
+
+/* Reads events with user_data from @first on. */
+static void expect_next(unsigned int first, unsigned int count)
+{
+	struct hwtimer_event event;
+
+	while (count--)
+		CHECK(hwt_next(hwt, &event) == 1 && event.user_data == first++);
+}
+
+static void on_due(void *arg, const struct hwtimer_event *event)
+{
+	unsigned int *expected = arg;
+
+	CHECK(event->user_data == (*expected)++);
+}
+
+/* REWIND makes the events in the buffer come again, not twice. */
+static void at_least_once(void)
+{
+	struct hwtimer_setup setup = HWT_SETUP_INIT;
+	struct hwtimer_event event;
+	unsigned int expected;
+	struct hwt_timer timer;
+
+	begin();
+	CHECK(hwt_ack(hwt, 0) == -EINVAL);
+	CHECK(hwt_rewind(hwt) == -EINVAL);
+	setup.flags = HWTIMER_AT_LEAST_ONCE;
+	setup.clock = HWTIMER_CLOCK_MONOTONIC;
+	CHECK(!hwt_setup(hwt, &setup));
+	hwt_timer_init(&timer, hwt, on_any);
+	CHECK(hwt_timer_start(&timer, SECOND) == -EINVAL);
+	CHECK(!hwt_timer_active(&timer));
+	make_due(0, 200);
+	expect_next(0, 150);
+	CHECK(hwt_ack(hwt, 201) == -EINVAL);
+	CHECK(hwt_ack(hwt, 100) == 100);
+	CHECK(module.ready == 100);
+	CHECK(!hwt_rewind(hwt));
+	CHECK(hwt_ack(hwt, 1) == -EINVAL);
+	expect_next(100, 100);
+	CHECK(hwt_next(hwt, &event) == -EAGAIN);
+	CHECK(hwt_ack(hwt, 100) == 100);
+	CHECK(!module.ready);
+	/* The buffer is the same for hwt_dispatch(). */
+	make_due(200, 3);
+	expect_next(200, 1);
+	CHECK(!hwt_rewind(hwt));
+	expected = 200;
+	CHECK(hwt_dispatch(hwt, on_due, &expected, 100) == 3);
+	CHECK(expected == 203);
+	CHECK(hwt_ack(hwt, 3) == 3);
+	hwt_close(hwt);
+	/* What was found out before SETUP does not count after it. */
+	begin();
+	hwt_timer_init(&timer, hwt, on_any);
+	CHECK(!hwt_timer_start(&timer, SECOND));
+	hwt_timer_stop(&timer);
+	CHECK(!hwt_setup(hwt, &setup));
+	CHECK(hwt_timer_start(&timer, SECOND) == -EINVAL);
+	hwt_close(hwt);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int passes = argc > 1 ? atoi(argv[1]) : 20000;
@@ -1039,6 +1110,7 @@ int main(int argc, char **argv)
 	event_taken_by_another();
 	tells_of_changes();
 	other_timers();
+	at_least_once();
 	callbacks = 0;
 	for (seed = first; seed < first + 12; seed++)
 		random_run(passes, seed % 2 ? HWTIMER_CLOCK_MONOTONIC :

@@ -17,8 +17,8 @@ The package calls libhwtimer.so.1 through ctypes. libhwtimer(3) and <linux/hwtim
 what it does not have: operations of several kinds in one call.
 """
 
-from ._instance import (BulkError, Event, Info, Instance, Query, Stats, Stopped, Timer,
-                        Unprocessed, seconds)
+from ._instance import (BulkError, Event, Info, Instance, Query, Stats, Timer, Unprocessed,
+                        seconds)
 from ._library import NEVER
 from ._loop import LoopTimers, TimerHandle, call_at, call_later, sleep
 from ._version import __version__
@@ -29,6 +29,6 @@ HIERARCHICAL = 2
 
 __all__ = [
     "BulkError", "Event", "HASHED", "HIERARCHICAL", "Info", "Instance", "LoopTimers",
-    "NEVER", "Query", "Stats", "Stopped", "Timer", "TimerHandle", "Unprocessed",
+    "NEVER", "Query", "Stats", "Timer", "TimerHandle", "Unprocessed",
     "__version__", "call_at", "call_later", "seconds", "sleep",
 ]

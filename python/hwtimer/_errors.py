@@ -44,7 +44,14 @@ OF_FUNCTION = {
     ("hwt_schedule", errno.EDOM):
         "the slack is longer than the delay or the interval",
     ("hwt_notify", errno.EINVAL):
-        "more than one event needs a delay, one event allows none",
+        "more than one event needs a delay, one event allows none; more than 4,096 never wait",
+    ("hwt_timer_start", errno.EINVAL):
+        "an instance with at_least_once has no timers with callbacks, as these end with their"
+        " process",
+    ("hwt_ack", errno.EINVAL):
+        "fewer events were read since the last rewind(), or the instance was opened without"
+        " at_least_once",
+    ("hwt_rewind", errno.EINVAL): "the instance was opened without at_least_once",
     ("hwt_read", errno.ENOTCONN):
         "the instance is stopped, and all its events have been read",
     ("hwt_read", errno.ECANCELED): "the clock was set. Nothing is lost: read again",

@@ -20,8 +20,8 @@ from typing import Any, Callable, Iterable, Iterator, NamedTuple, Optional, Sequ
 
 from . import _errors, _library
 from ._handle import Handle, descriptor
-from ._library import (ABSOLUTE, DISCARD, FIXED_DELAY, NEVER, REARM, REPORT_CLOCK_SET,
-                       lib)
+from ._library import (ABSOLUTE, AT_LEAST_ONCE, DISCARD, FIXED_DELAY, NEVER, REARM,
+                       REPORT_CLOCK_SET, lib)
 
 # user_data of timers with callbacks: "hwtimer" and a byte. The id tells which one it is.
 CALLBACK_DATA = 0x687774696D657250
@@ -69,13 +69,6 @@ class Unprocessed:
     slack: int
     count: int
     fixed_delay: bool
-
-
-class Stopped(NamedTuple):
-    """What stop() returns. `left` is the number of periodic timers that are handed back by
-    another stop(), once their events have been read."""
-    timers: list[Unprocessed]
-    left: int
 
 
 class Info(NamedTuple):
@@ -275,6 +268,7 @@ class Instance:
         takes deadlines only
     @tick: ns by which a timer may be late; 0: 1 ms
     @timers: limit of timers; 0: the module's own
+    @at_least_once: events stay until ack()
     @kind, @buckets, @report_clock_set: see struct hwtimer_setup in <linux/hwtimer.h>
 
     Any thread may call any method at any time, close() too: then the others' calls, also
@@ -283,13 +277,16 @@ class Instance:
     """
 
     def __init__(self, *, clock: Optional[int] = None, tick: int = 0, buckets: int = 0,
-                 kind: int = 0, timers: int = 0, report_clock_set: bool = False) -> None:
+                 kind: int = 0, timers: int = 0, report_clock_set: bool = False,
+                 at_least_once: bool = False) -> None:
         self._begin(None)
-        if clock is None and not (tick or buckets or kind or timers or report_clock_set):
+        flags = (REPORT_CLOCK_SET if report_clock_set else 0) | \
+            (AT_LEAST_ONCE if at_least_once else 0)
+        if clock is None and not (tick or buckets or kind or timers or flags):
             return
         try:
             self._setup(_library.Setup(
-                flags=REPORT_CLOCK_SET if report_clock_set else 0,
+                flags=flags,
                 tick=_number(tick, "tick", NEVER),
                 buckets=_number(buckets, "buckets", _UINT32_MAX),
                 kind=_number(kind, "kind", _UINT32_MAX),
@@ -623,6 +620,26 @@ class Instance:
             finally:
                 self._give_back(events)
 
+    def ack(self, count: int) -> int:
+        """With at_least_once: ends the @count oldest events that were read, on which the
+        program has acted, and returns their number."""
+        with self._handle as hwt:
+            ret = lib.hwt_ack(hwt, _number(count, "count", _UINT32_MAX))
+        if ret < 0:
+            raise _errors.error("hwt_ack", -ret)
+        return int(ret)
+
+    def rewind(self) -> None:
+        """With at_least_once: has all events come again that were not acknowledged. For a
+        process that has taken over the descriptor, before it reads."""
+        with self._lock:
+            with self._handle as hwt:
+                ret = lib.hwt_rewind(hwt)
+            if ret:
+                raise _errors.error("hwt_rewind", -ret)
+            while self._take_left(256):
+                pass
+
     def timer(self, callback: Callable[[Timer], object]) -> Timer:
         """Makes a timer with a callback, which is not started."""
         return Timer(self, callback)
@@ -657,9 +674,10 @@ class Instance:
             self._give_back(events)
         return done
 
-    def stop(self) -> Stopped:
-        """Stops the wheel, and returns the timers that have not expired. Events that wait
-        can still be read, and then there are no more."""
+    def stop(self) -> list[Unprocessed]:
+        """Stops the wheel, and returns the timers that have not expired, and the periodic
+        ones. Events that wait can still be read, and then there are no more. Timers with
+        callbacks that are returned do not call them any more."""
         timers: list[Unprocessed] = []
         page = (_library.Unprocessed * _PAGE)()
         left = c_uint64()
@@ -668,17 +686,17 @@ class Instance:
                 ret = lib.hwt_stop(hwt, page, _PAGE, byref(left))
             if ret == -errno.EINTR:
                 continue
-            if ret < 0 and ret != -errno.EAGAIN:
+            if ret < 0:
                 raise _errors.error("hwt_stop", -ret)
-            timers += [_unprocessed(page[i]) for i in range(max(ret, 0))]
-            if ret <= 0 or not left.value:
+            timers += [_unprocessed(page[i]) for i in range(ret)]
+            if not left.value:
                 break
         with self._lock:
             for ended in timers:
                 timer = self._timers.pop(ended.id, None)
                 if timer is not None:
                     timer._id = 0
-        return Stopped(timers, left.value)
+        return timers
 
     def _take(self, most: int, timeout: Optional[int]) -> deque[Event]:
         """Up to @most events: those that were given back, or else from the kernel"""
@@ -767,6 +785,8 @@ class Instance:
     # The lock is held from before a timer is scheduled until its id is known. So a thread
     # that reads the event meanwhile finds the timer.
     def _start_timer(self, timer: Timer, request: _library.Request) -> None:
+        if not self._has_callbacks and self.info().flags & AT_LEAST_ONCE:
+            raise _errors.error("hwt_timer_start", errno.EINVAL)
         with self._lock, self._handle as hwt:
             self._has_callbacks = True
             if self._moved(hwt, timer, request):

@@ -22,6 +22,7 @@ DISCARD = 1 << 1
 FIXED_DELAY = 1 << 2
 REARM = 1 << 3
 REPORT_CLOCK_SET = 1 << 0
+AT_LEAST_ONCE = 1 << 1
 NEVER = 2**64 - 1
 LATENESS_BUCKETS = 96
 
@@ -155,6 +156,8 @@ FUNCTIONS = {
     "hwt_stop": (c_int, [c_void_p, POINTER(Unprocessed), c_uint, POINTER(c_uint64)]),
     "hwt_notify": (c_int, [c_void_p, c_uint, c_uint64]),
     "hwt_read": (c_int, [c_void_p, c_char_p, c_uint]),
+    "hwt_ack": (c_int, [c_void_p, c_uint]),
+    "hwt_rewind": (c_int, [c_void_p]),
 }
 
 

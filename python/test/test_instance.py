@@ -295,28 +295,77 @@ class Many(WithInstance):
         self.assertEqual(self.timers.stats().scheduled, 0)
 
 
+class AtLeastOnce(unittest.TestCase):
+    def test_events_stay_until_they_are_acknowledged(self):
+        with hwtimer.Instance(at_least_once=True) as timers:
+            for i in range(10):
+                timers.schedule(0, i)
+                while timers.stats().ready <= i:
+                    time.sleep(0.001)
+            self.assertEqual([event.user_data for event in timers.read(4)], [0, 1, 2, 3])
+            self.assertEqual(timers.ack(1), 1)
+            self.assertEqual(timers.stats().ready, 9)
+            with self.assertRaises(OSError) as caught:
+                timers.ack(4)
+            self.assertEqual(caught.exception.errno, errno.EINVAL)
+            self.assertIn("fewer events", str(caught.exception))
+            with hwtimer.Instance.from_fd(os.dup(timers.fileno())) as other:
+                other.rewind()
+                self.assertEqual([event.user_data for event in other.read()],
+                                 list(range(1, 10)))
+                self.assertEqual(other.ack(9), 9)
+            self.assertEqual(timers.read(timeout=0), [])
+            self.assertEqual(timers.stats().delivered, 10)
+
+    def test_what_an_iteration_has_left_comes_once(self):
+        with hwtimer.Instance(at_least_once=True) as timers:
+            timers.schedule_many([0] * 10)
+            while timers.stats().ready < 10:
+                time.sleep(0.001)
+            for _ in timers:
+                break
+            timers.rewind()
+            self.assertEqual(len(timers.read(20)), 10)
+            self.assertEqual(timers.read(20, timeout=0), [])
+            # Nothing is left that would wake who waits.
+            self.assertEqual(timers.ack(10), 10)
+            self.assertEqual(timers.dispatch(timeout=1000), 0)
+
+    def test_others_refuse(self):
+        with hwtimer.Instance() as timers:
+            for call in (timers.rewind, lambda: timers.ack(1)):
+                with self.assertRaisesRegex(OSError, "at_least_once"):
+                    call()
+
+    def test_no_callbacks(self):
+        with hwtimer.Instance(at_least_once=True) as timers:
+            with self.assertRaisesRegex(OSError, "callbacks"):
+                timers.timer(print).start(0)
+            self.assertEqual(timers.stats().scheduled, 0)
+
+
 class Ending(WithInstance):
     def test_stop_hands_back(self):
         idents = set(self.timers.schedule_many([HOUR] * 600))
         self.timers.schedule(0, 9)
         select.select([self.timers], [], [])
         stopped = self.timers.stop()
-        self.assertEqual(stopped.left, 0)
-        self.assertEqual({timer.id for timer in stopped.timers}, idents)
-        self.assertEqual(len(stopped.timers), 600)
-        self.assertTrue(all(0 < timer.remaining <= HOUR for timer in stopped.timers))
+        self.assertEqual({timer.id for timer in stopped}, idents)
+        self.assertEqual(len(stopped), 600)
+        self.assertTrue(all(0 < timer.remaining <= HOUR for timer in stopped))
         self.assertEqual([event.user_data for event in self.timers], [9])
         self.fails(errno.ENOTCONN, "stopped", self.timers.read)
         self.fails(errno.ESHUTDOWN, "open another", self.timers.schedule, 0)
 
-    def test_stop_waits_for_periodic_ones(self):
-        self.timers.schedule(0, 1, interval=HOUR)
-        select.select([self.timers], [], [])
-        self.assertEqual(self.timers.stop(), hwtimer.Stopped([], 1))
-        self.read_all(1)
+    def test_stop_hands_back_periodic_ones_whose_events_wait(self):
+        ident = self.timers.schedule(0, 1, interval=HOUR)
+        last = self.timers.schedule(0, 2, interval=HOUR, count=1)
+        while self.timers.stats().ready < 2:
+            time.sleep(0.001)
         stopped = self.timers.stop()
-        self.assertEqual((len(stopped.timers), stopped.left), (1, 0))
-        self.assertEqual(stopped.timers[0].interval, HOUR)
+        self.assertEqual([(timer.id, timer.interval) for timer in stopped], [(ident, HOUR)])
+        self.assertEqual({event.id for event in self.timers}, {ident, last})
+        self.assertEqual(self.timers.stop(), [])
 
     def test_iteration_leaves_what_it_has_not_yielded(self):
         self.timers.schedule_many([0] * 10)

@@ -227,7 +227,7 @@ class Callbacks(WithInstance):
     def test_stop(self):
         timer = self.timers.timer(self.note)
         timer.start(HOUR)
-        self.assertEqual(len(self.timers.stop().timers), 1)
+        self.assertEqual(len(self.timers.stop()), 1)
         self.assertFalse(timer.active)
         self.assertFalse(timer.cancel())
         self.fails(errno.ESHUTDOWN, "stopped", timer.start, 0)

@@ -119,7 +119,7 @@ static inline void attack_many_instances(struct board *board)
 	}
 }
 
-/* Opens instances, with a timer each, until it is refused. */
+/* Opens instances, with a timer each, until it has no more memory. */
 static inline void attack_opens(struct board *board)
 {
 	unsigned long made = 0;
@@ -283,19 +283,7 @@ static inline void attack_sends(struct board *board)
 	}
 }
 
-/* Sends one instance, which has a timer that never expires. */
-static inline void attack_sends_one(struct board *board)
-{
-	int fd = need_instance(board, ON_MONOTONIC());
-
-	if (!dev_after(fd, HOUR, 0) || !send_to_victim(board, fd))
-		_exit(2);
-	ready(board, 1);
-	for (;;)
-		pause();
-}
-
-/* Makes and frees instances: threads, memory and numbers come and go. */
+/* Makes and frees instances: memory and numbers come and go. */
 static inline void attack_bomb(struct board *board)
 {
 	ready(board, 0);
@@ -391,6 +379,71 @@ static inline void attack_fdinfo(struct board *board)
 		told(fd, "pending");
 }
 
+/* How far apart the timers of one who does not read are: they last for 15 s. */
+#define UNREAD_SPACING (15 * SEC / scaled(1500000))
+
+/* Schedules timers that come due one after the other. Returns the instance. */
+static inline int unread(struct board *board)
+{
+	unsigned int n = scaled(1500000), made = 0;
+	int fd = need_instance(board,
+			       ON_MONOTONIC(.tick = TICK_MIN, .timers = n));
+	static struct hwtimer_bulk_timer timers[BATCH];
+	static __u64 ids[BATCH];
+
+	while (made < n) {
+		int ret;
+
+		for (unsigned int i = 0; i < BATCH; i++)
+			timers[i].time = (made + i) * UNREAD_SPACING;
+		ret = dev_bulk(fd, HWTIMER_OP_SCHEDULE, 0, timers, ids,
+			       n - made < BATCH ? n - made : BATCH);
+		if (ret <= 0)
+			_exit(2);
+		made += ret;
+	}
+	ready(board, made);
+	return fd;
+}
+
+/* Stops, and reads no event. */
+static inline void attack_stopped(struct board *board)
+{
+	unread(board);
+	for (;;)
+		raise(SIGSTOP);
+}
+
+/* Reads no event, but has the worker look after each call whether it can go on. */
+static inline void attack_trickle(struct board *board)
+{
+	int fd = unread(board);
+	struct hwtimer_event event;
+
+	for (unsigned int i = 0;; i++) {
+		dev_read(fd, &event, 1);
+		dev_notify(fd, i % 2 ? 4096 : 2, HWTIMER_NEVER);
+	}
+}
+
+/* Makes room for events all the time, and reads none. */
+static inline void attack_discards(struct board *board)
+{
+	int fd = need_instance(board, ON_MONOTONIC(.tick = TICK_MIN,
+						   .timers = 300000));
+	static struct hwtimer_bulk_timer timers[BATCH];
+	static __u64 ids[BATCH], results[BATCH];
+
+	if (!dev_after(fd, 0, 0))
+		_exit(2);
+	ready(board, 0);
+	for (;;) {
+		dev_bulk(fd, HWTIMER_OP_SCHEDULE, 0, timers, ids, BATCH);
+		dev_bulk(fd, HWTIMER_OP_CANCEL, HWTIMER_DISCARD, ids, results,
+			 BATCH);
+	}
+}
+
 static inline void attack_polls(struct board *board)
 {
 	int fd = need_instance(board, ON_MONOTONIC(.tick = TICK_MIN));
@@ -401,27 +454,10 @@ static inline void attack_polls(struct board *board)
 		dev_poll(fd, POLLIN | POLLPRI | POLLOUT, 0);
 }
 
-/* Many programs, each of which wants a whole processor */
-static inline void attack_crowd(struct board *board)
-{
-	crowd(board, 20, attack_due_at_once);
-	for (;;)
-		pause();
-}
-
-/* As many threads as attack_due_at_once() with its worker, without the device */
+/* As many threads as attack_due_at_once() with a worker, without the device */
 static inline void spin_twice(struct board *board)
 {
 	crowd(board, 2, spin);
-	ready(board, 0);
-	for (;;)
-		pause();
-}
-
-/* The same, for attack_crowd() */
-static inline void spin_crowd(struct board *board)
-{
-	crowd(board, 21, spin);
 	ready(board, 0);
 	for (;;)
 		pause();

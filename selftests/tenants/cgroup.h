@@ -5,6 +5,7 @@
 
 #include "board.h"
 
+#include <dirent.h>
 #include <grp.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -164,110 +165,62 @@ static inline void cgroup_kill(const char *name)
  * @time: when it was read, ns
  * @attacker: of the attacker's cgroup, ns
  * @victim: of the victim's cgroup, ns
- * @root: of the threads in the root cgroup, ns: those of the kernel, which work for
- *	everybody. The tester is not in the root cgroup
- * @rcu: of the threads of RCU, which are in the root cgroup, too
+ * @workers: of the module's threads, which work for everybody, ns
  */
 struct usage {
 	__u64 time;
 	__u64 attacker;
 	__u64 victim;
-	__u64 root;
-	__u64 rcu;
+	__u64 workers;
 };
 
-/**
- * struct spender - a thread of the kernel's
- * @pid: its process id
- * @time: its processor time when it was last read, ns
- * @ns: what it used from one usage_now() to the next, ns
- * @name: its name
- */
-struct spender {
-	pid_t pid;
-	__u64 time;
-	__u64 ns;
-	char name[64];
-};
-
-/* The threads in the root cgroup at the last usage_now(), by pid modulo their number */
-#define SPENDERS 4096
-static struct spender spenders[SPENDERS];
-
-static inline void read_name(struct spender *spender)
+/* Returns whether the process is a thread of the module. */
+static inline bool is_worker(const char *pid)
 {
-	char path[64];
+	char path[300], name[32] = "";
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%d/comm", spender->pid);
+	snprintf(path, sizeof(path), "/proc/%s/comm", pid);
 	file = fopen(path, "r");
-	if (!file || fscanf(file, "%63s", spender->name) != 1)
-		spender->name[0] = 0;
-	if (file)
-		fclose(file);
+	if (!file)
+		return false;
+	if (!fgets(name, sizeof(name), file))
+		name[0] = 0;
+	fclose(file);
+	return !strncmp(name, "hwtimer/", 8);
 }
 
-static inline struct spender *spend(pid_t pid, __u64 time)
+/* Returns the processor time of the module's threads, ns. */
+static inline __u64 workers_time(void)
 {
-	struct spender *spender = &spenders[pid % SPENDERS];
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	__u64 sum = 0;
 
-	if (spender->pid != pid) {
-		*spender = (struct spender){ .pid = pid };
-		read_name(spender);
-	}
-	spender->ns = time - spender->time;
-	spender->time = time;
-	return spender;
-}
-
-/* RCU's threads work whenever a program closes a file, whatever the file is. */
-static inline bool is_rcu(const struct spender *spender)
-{
-	return !strncmp(spender->name, "rcu", 3);
-}
-
-/* Reads the processor time of all threads in the root cgroup. */
-static inline void read_root(struct usage *usage)
-{
-	FILE *procs = fopen(CGROUPS "cgroup.procs", "r");
-	int pid;
-
-	if (!procs)
-		return;
-	for (unsigned int i = 0; i < SPENDERS; i++)
-		spenders[i].ns = 0;
-	while (fscanf(procs, "%d", &pid) == 1) {
-		char path[64];
+	if (!proc)
+		abort();
+	while ((entry = readdir(proc))) {
+		char path[300];
 		long long ns;
 
-		snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
-		ns = number_after(path, "");
-		if (ns <= 0)
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9' ||
+		    !is_worker(entry->d_name))
 			continue;
-		if (is_rcu(spend(pid, ns)))
-			usage->rcu += ns;
-		else
-			usage->root += ns;
+		snprintf(path, sizeof(path), "/proc/%s/schedstat",
+			 entry->d_name);
+		ns = number_after(path, "");
+		if (ns > 0)
+			sum += ns;
 	}
-	fclose(procs);
-}
-
-/* Returns the thread in the root cgroup that used most before the last usage_now(). */
-static inline struct spender biggest_spender(void)
-{
-	const struct spender *biggest = &spenders[0];
-
-	for (unsigned int i = 0; i < SPENDERS; i++)
-		if (spenders[i].ns > biggest->ns && !is_rcu(&spenders[i]))
-			biggest = &spenders[i];
-	return *biggest;
+	closedir(proc);
+	return sum;
 }
 
 static inline struct usage usage_now(void)
 {
 	struct usage usage = { 0 };
 
-	read_root(&usage);
+	usage.workers = workers_time();
 	usage.attacker = cgroup_get(ATTACKER, "cpu.stat", "usage_usec ") * US;
 	usage.victim = cgroup_get(VICTIM, "cpu.stat", "usage_usec ") * US;
 	usage.time = now_ns();

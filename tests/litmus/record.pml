@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A model of the states of a record for spin, which tries every order in which the holds
- * of the instance's lock can happen: SCHEDULE, expiry, read(), CANCEL, RESCHEDULE, STOP
- * and close(), with one-shot and periodic timers. vm/proofs.sh runs it; each variant with
- * a fault must fail. It compares the changes of state that are reached,
- * BECOME(), with hwtimer_states_after[] in hwtimer_table.c.
+ * of the instance's lock can happen: SCHEDULE, expiry, read(), CANCEL, STOP and close(),
+ * with one-shot and periodic timers. vm/proofs.sh runs it; each variant with a fault must
+ * fail. It compares the changes of state that are reached, BECOME(), with
+ * hwtimer_states_after[] in hwtimer_table.c. events.pml is a model of who wakes whom.
  *
  * Each atomic block is one hold of the lock. The model has RECORDS records, handed out as
- * the table does: the lowest free one that has been released. The state of the second
- * record of a periodic timer, HWTIMER_EXTENSION, is modelled beside its first record.
+ * the table does: the lowest free one. The state of the second record of a periodic timer,
+ * HWTIMER_EXTENSION, is modelled beside its first record.
  *
- * A read copies outside of the lock, may fail, and then finishes under the lock. It is
- * compared with the truth: live[] says, independently of the states, which timers have
- * not ended. A timer ends when it is cancelled or discarded, delivered for the last time,
- * or handed back, or when close() finds it. close() finds each other timer where it
- * belongs: in the wheel, or in the queue.
+ * A read ends, in one hold, the events that it has copied; the copy may stop at any event.
+ * live[] says, independently of the states, which timers have not ended. A timer ends when
+ * it is cancelled or its event is dropped, when its last event is delivered, when it is
+ * handed back while it is pending, or when close() finds it. close() finds each other timer
+ * where it belongs: in the wheel, or in the ring.
  *
  * -DFAULT_... breaks the model in one place.
  */
 #define RECORDS 2
+
+/* Entries of the ring, the dead ones included */
+#define RING 3
 
 /* How many timers are scheduled, and how often a periodic one expires */
 #ifndef TIMERS
@@ -29,11 +32,8 @@
 #define FREE 0
 #define PENDING 1
 #define EXPIRED 2
-#define LEAVING 3
-#define RETURNING 4
-#define DISCARDED 5
-#define EXTENSION 6
-#define STATES 7
+#define EXTENSION 3
+#define STATES 4
 
 byte state[RECORDS];
 byte extension[RECORDS];	/* state of the record's extension */
@@ -44,21 +44,20 @@ bool ending[RECORDS];		/* HWTIMER_RECORD_ENDING */
 byte left[RECORDS];		/* expirations left */
 bool in_wheel[RECORDS];		/* it has a live entry */
 bool live[RECORDS];		/* the truth: its timer has not ended */
+bool handed[RECORDS];		/* the truth: STOP has handed it back, its event waits */
 
 byte scheduled;			/* number of timers so far */
 byte ended;			/* number of those that have ended */
 byte periodics;			/* instance->periodic */
 byte pending;			/* stats.pending */
 bool stopped;
-bool harvest;			/* the mutex */
+byte cursor;			/* stopping.cursor */
 byte users;			/* threads that are in a call */
 bool closing;
-bool leaving_free;		/* leaving.free */
-byte page[RECORDS];		/* leaving.page: indices and generations */
-byte page_generation[RECORDS];
 
-/* instance->ready: indices, and their number */
-byte ready[RECORDS];
+/* instance->events: indices and generations, and their number */
+byte ring[RING];
+byte ring_generation[RING];
 byte waiting;
 
 /* The changes of state that were reached, which pan prints at its end */
@@ -96,15 +95,6 @@ c_code {
 #define ENTER users++
 #define LEAVE users--
 
-/* The begin and the end of a call that holds the mutex */
-#ifdef FAULT_NO_HARVEST
-#define MAY_ENTER !closing
-#else
-#define MAY_ENTER (!closing && !harvest)
-#endif
-#define ENTER_HARVEST ENTER; harvest = true
-#define LEAVE_HARVEST harvest = false; LEAVE
-
 /* hwtimer_period_free(), after the state has become FREE */
 inline free_record(i)
 {
@@ -118,21 +108,24 @@ inline free_record(i)
 	used[i] = false
 }
 
-/* hwtimer_queue_add_indices() */
-inline queue(i)
-{
-	assert(waiting < RECORDS);
-	ready[waiting] = i;
-	waiting++
-}
+/* hwtimer_events_record() */
+#ifdef FAULT_DEAD_MATCHES
+#define ALIVE(nr) (state[ring[nr]] == EXPIRED)
+#else
+#define ALIVE(nr) (state[ring[nr]] == EXPIRED && \
+		   ring_generation[nr] == generation[ring[nr]])
+#endif
 
-/* ready_take() */
-inline take(i)
+/* Removes the oldest entry from the ring. */
+inline advance()
 {
-	assert(waiting);
-	i = ready[0];
-	ready[0] = ready[1];
-	ready[1] = 0;
+	assert(waiting > 0);
+	ring[0] = ring[1];
+	ring_generation[0] = ring_generation[1];
+	ring[1] = ring[2];
+	ring_generation[1] = ring_generation[2];
+	ring[2] = 0;
+	ring_generation[2] = 0;
 	waiting--
 }
 
@@ -144,6 +137,7 @@ inline schedule(i)
 	assert(!live[i]);
 	live[i] = true;
 	ending[i] = false;
+	handed[i] = false;
 	scheduled++;
 	if
 	:: periodic[i] = true;
@@ -156,41 +150,31 @@ inline schedule(i)
 	ADD(i)
 }
 
-/* hwtimer_period_rearm(), up to its decision */
-inline rearm(i, goes_on)
-{
-	goes_on = false;
-	if
-	:: periodic[i] && !ending[i] ->
-		left[i]--;
-		goes_on = left[i] > 0
-	:: else
-	fi
-}
-
-/* turn_advance(): the wheel has given out record i. */
+/* hwtimer_events_turn(): the wheel has given out record i. */
 inline expire(i)
 {
 	REMOVE(i);
 	BECOME(i, PENDING, EXPIRED);
-	queue(i);
+	ring[waiting] = i;
+	ring_generation[waiting] = generation[i];
+	waiting++;
 	i = 0
 }
 
 #ifdef FAULT_EXPIRE_STOPPED
-#define EXPIRES(i) (in_wheel[i] && !closing)
+#define EXPIRES(i) (in_wheel[i] && !closing && waiting < RING)
 #else
-#define EXPIRES(i) (in_wheel[i] && !closing && !stopped)
+#define EXPIRES(i) (in_wheel[i] && !closing && waiting < RING && !stopped)
 #endif
 
-/* hwtimer_turn() */
-active proctype worker()
+/* hwtimer_turn(), or a read that turns the wheel */
+active proctype turner()
 {
 	byte i;
 
 	do
-	:: atomic { EXPIRES(0) -> i = 0; expire(i) }
-	:: atomic { EXPIRES(1) -> i = 1; expire(i) }
+	:: atomic { EXPIRES(0) -> i = 0; assert(!stopped); expire(i) }
+	:: atomic { EXPIRES(1) -> i = 1; assert(!stopped); expire(i) }
 	:: atomic { closing -> break }
 	od
 }
@@ -211,124 +195,58 @@ active proctype scheduler()
 	od
 }
 
-/* hwtimer_harvest_discarded() */
-inline free_discarded(i)
-{
-	do
-	:: waiting && state[ready[0]] == DISCARDED ->
-		take(i);
-		BECOME(i, DISCARDED, FREE);
-		free_record(i)
-	:: else -> break
-	od;
-	i = 0
-}
-
-/* events_take() */
-inline take_events(i, taken)
-{
-	leaving_free = !periodics;
-#ifdef FAULT_ALWAYS_FREE
-	leaving_free = true;
-#endif
-	do
-	:: taken < waiting && taken < RECORDS &&
-	   state[ready[taken]] != DISCARDED ->
-		i = ready[taken];
-		page[taken] = i;
-		page_generation[taken] = generation[i];
-		if
-		:: leaving_free ->
-			BECOME(i, EXPIRED, FREE);
-#ifdef FAULT_RELEASE_EARLY
-			free_record(i);
-			used[i] = false
-#endif
-		:: else -> BECOME(i, EXPIRED, LEAVING)
-		fi;
-		taken++
-	:: else -> break
-	od;
-	i = 0
-}
-
-/* event_finish() */
+/* event_finish(), hwtimer_period_rearm() */
 inline finish_event(i, goes_on)
 {
-	rearm(i, goes_on);
+	goes_on = false;
+	if
+	:: periodic[i] && !ending[i] ->
+		left[i]--;
+		goes_on = left[i] > 0
+	:: else
+	fi;
 	if
 	:: goes_on ->
-		BECOME(i, LEAVING, PENDING);
+		BECOME(i, EXPIRED, PENDING);
 		ADD(i)
 	:: else ->
 		END(i);
-		BECOME(i, LEAVING, FREE);
+		BECOME(i, EXPIRED, FREE);
 		free_record(i)
 	fi;
 	goes_on = false
 }
 
-/* events_finish() */
-inline finish_events(i, k, taken, copied, goes_on)
-{
-	k = 0;
-	do
-	:: k < copied && leaving_free ->
-		take(i);
-		END(i);
-		/* events_release(): none of the timers is periodic. */
-		assert(state[i] == FREE && used[i]);
-		used[i] = false;
-		k++
-	:: k < copied && !leaving_free ->
-		take(i);
-		finish_event(i, goes_on);
-		k++
-	:: k >= copied && k < taken ->
-		i = page[k];
-#ifndef FAULT_READ_LOSES
-		if
-		:: leaving_free -> BECOME(i, FREE, EXPIRED)
-		:: else -> BECOME(i, LEAVING, EXPIRED)
-		fi;
-#endif
-		k++
-	:: k == taken -> break
-	od;
-	i = 0;
-	k = 0
-}
-
-/* The first events of the page, or all of them, reach their reader. */
-inline copy(taken, copied)
-{
-	do
-	:: copied < taken ->
-		assert(live[page[copied]]);
-		assert(generation[page[copied]] == page_generation[copied]);
-		copied++
-	:: break
-	od
-}
-
-/* hwtimer_harvest_events() */
-inline read_events()
-{
-	atomic { free_discarded(i) };
-	atomic { take_events(i, taken) };
-	atomic { copy(taken, copied) };
-	atomic { finish_events(i, k, taken, copied, goes_on) };
-	atomic { LEAVE_HARVEST; taken = 0; copied = 0 }
-}
-
+/* read_some() */
 active proctype reader()
 {
-	byte i, k, taken, copied;
+	byte i;
 	bool goes_on;
 
 	do
-	:: atomic { MAY_ENTER && waiting -> ENTER_HARVEST };
-		read_events()
+#ifdef FAULT_READ_UNLOCKED
+	/* It ends the event in a later hold of the lock than it copies it. */
+	:: atomic { !closing && waiting > 0 && ALIVE(0) -> ENTER; i = ring[0] };
+		atomic { advance(); finish_event(i, goes_on); LEAVE; i = 0 }
+#endif
+	:: atomic { !closing && waiting > 0 ->
+		do
+		:: waiting > 0 && !ALIVE(0) -> advance()
+		:: waiting > 0 && ALIVE(0) ->
+			i = ring[0];
+			assert(live[i]);
+			assert(generation[i] == ring_generation[0]);
+			advance();
+			finish_event(i, goes_on)
+		:: waiting > 0 && ALIVE(0) ->
+			/* The copy stops. */
+#ifdef FAULT_READ_LOSES
+			advance();
+#endif
+			break
+		:: waiting == 0 -> break
+		od;
+		i = 0 }
 	:: atomic { closing -> break }
 	od
 }
@@ -343,20 +261,15 @@ inline cancel(i)
 		BECOME(i, PENDING, FREE);
 		free_record(i)
 	:: state[i] == EXPIRED ->
+		/* hwtimer_events_drop(): the entry in the ring is dead. */
 		END(i);
-#ifdef FAULT_DISCARD_FREES
 		BECOME(i, EXPIRED, FREE);
-		free_record(i)
+#ifdef FAULT_DROP_KEEPS_RECORD
+		skip
 #else
-		BECOME(i, EXPIRED, DISCARDED)
+		free_record(i)
 #endif
-	:: (state[i] == EXPIRED || state[i] == LEAVING) && periodic[i] ->
-		ending[i] = true
-#ifdef FAULT_CANCEL_LEAVING
-	:: state[i] == LEAVING ->
-		END(i);
-		state[i] = DISCARDED
-#endif
+	:: state[i] == EXPIRED && periodic[i] -> ending[i] = true
 	:: else
 	fi
 }
@@ -377,84 +290,67 @@ active proctype canceller()
 	od
 }
 
-/* unprocessed_take() */
-inline take_pending(i, taken)
+/* stop_some(): hands the record at the cursor back, if it is to be. */
+inline hand_back(i)
 {
-	i = 0;
-	do
-	:: i < RECORDS ->
-		if
-		:: state[i] == PENDING ->
-			BECOME(i, PENDING, RETURNING);
-			page[taken] = i;
-			page_generation[taken] = generation[i];
-			taken++
-		:: else
-		fi;
-		i++
-	:: else -> break
-	od;
-	i = 0
-}
-
-/* unprocessed_finish() */
-inline finish_pending(i, k, taken, copied)
-{
-	do
-	:: k < taken ->
-		i = page[k];
-		if
-		:: k < copied ->
-			REMOVE(i);
-			END(i);
-			BECOME(i, RETURNING, FREE);
-			free_record(i)
-		:: else ->
-#ifndef FAULT_STOP_LOSES
-			BECOME(i, RETURNING, PENDING)
-#else
-			skip
+	if
+	:: state[i] == PENDING ->
+		assert(!handed[i]);
+		REMOVE(i);
+		END(i);
+		BECOME(i, PENDING, FREE);
+		free_record(i)
+#ifndef FAULT_STOP_PASSES_RESTING
+	:: state[i] == EXPIRED && periodic[i] && !ending[i] && left[i] > 1 ->
+		handed[i] = true;
+#ifndef FAULT_HANDED_GOES_ON
+		ending[i] = true
 #endif
-		fi;
-		k++
-	:: else -> break
-	od;
-	i = 0;
-	k = 0
+#endif
+	:: else
+	fi
 }
 
 /* HWTIMER_IOC_STOP */
 active proctype stopper()
 {
-	byte i, k, taken, copied;
-
 	do
 	:: atomic { !closing && !stopped -> stopped = true }
-	:: atomic { MAY_ENTER && stopped -> ENTER_HARVEST };
-		atomic { take_pending(i, taken) };
-		atomic { copy(taken, copied) };
-		atomic { finish_pending(i, k, taken, copied) };
-		atomic { LEAVE_HARVEST; taken = 0; copied = 0 }
+	:: atomic { !closing && stopped && cursor < RECORDS ->
+		do
+		:: cursor < RECORDS ->
+			hand_back(cursor);
+			cursor++
+		:: cursor < RECORDS ->
+			/* The copy stops. */
+#ifdef FAULT_STOP_LOSES
+			cursor++;
+#endif
+			break
+		:: cursor == RECORDS -> break
+		od }
 	:: atomic { closing -> break }
 	od
 }
 
-/* A record is in the queue as often as its state says. */
-inline check_queue(i)
+/* A live entry of the ring stands for record i if it has expired, and only then. */
+inline check_ring(i)
 {
-	assert((waiting > 0 && ready[0] == i) + (waiting > 1 && ready[1] == i) ==
-	       (state[i] == EXPIRED || state[i] == DISCARDED))
+	assert((waiting > 0 && ring[0] == i && ALIVE(0)) +
+	       (waiting > 1 && ring[1] == i && ALIVE(1)) +
+	       (waiting > 2 && ring[2] == i && ALIVE(2)) == (state[i] == EXPIRED))
 }
 
 /* hwtimer_instance_destroy(). Each timer is where it belongs, and ends now. */
 inline close_record(i)
 {
-	check_queue(i);
-	assert(state[i] != LEAVING && state[i] != RETURNING);
+	check_ring(i);
 	assert(live[i] == (state[i] == PENDING || state[i] == EXPIRED));
 	assert(in_wheel[i] == (state[i] == PENDING));
 	assert(used[i] == (state[i] != FREE));
 	assert((extension[i] == EXTENSION) == (used[i] && periodic[i]));
+	/* STOP has handed all of them back. */
+	assert(cursor < RECORDS || state[i] != PENDING);
 	if
 	:: live[i] -> END(i)
 	:: else

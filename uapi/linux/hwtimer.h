@@ -158,9 +158,32 @@ struct hwtimer_info {
 #define HWTIMER_REPORT_CLOCK_SET (1U << 0)
 
 /**
+ * HWTIMER_AT_LEAST_ONCE - events stay until they are acknowledged
+ *
+ * For hwtimer_setup.flags. Each read() returns the events behind the last one that was
+ * returned, and HWTIMER_IOC_ACK ends those that the program has acted on. A process that
+ * takes the descriptor over from one that has died calls HWTIMER_IOC_REWIND, and gets the
+ * events that were not acknowledged once more: so each is acted on at least once. Unread
+ * and unacknowledged events together are at most HWTIMER_EVENTS_MAX; a program that does
+ * not acknowledge holds up only itself.
+ *
+ * Until its event is acknowledged, a timer is expired: it counts against the limit of
+ * timers, and a periodic timer becomes pending only then.
+ */
+#define HWTIMER_AT_LEAST_ONCE (1U << 1)
+
+/**
+ * HWTIMER_EVENTS_MAX - the number of events of an instance that wait, at most
+ *
+ * While so many wait, or up to 255 fewer, no other timer expires: those that are due stay
+ * pending. Reading goes on with them.
+ */
+#define HWTIMER_EVENTS_MAX 4096
+
+/**
  * struct hwtimer_setup - HWTIMER_IOC_SETUP: choose the settings of the instance
  * @size: in: sizeof(struct hwtimer_setup)
- * @flags: HWTIMER_REPORT_CLOCK_SET
+ * @flags: HWTIMER_REPORT_CLOCK_SET, HWTIMER_AT_LEAST_ONCE
  * @tick: ns, 10 us to 1 h; 0 means the default of 1 ms
  * @buckets: 8 to 1,048,576, rounded up to a power of two; 0 means the default
  *	of 4,096. In a hierarchical wheel, the buckets of the lowest level
@@ -168,10 +191,7 @@ struct hwtimer_info {
  * @clock: enum hwtimer_clock
  * @reserved: must be 0
  * @timers: limit of timers; 0 means the module's parameter default_timers. The
- *	limit counts pending timers, events that wait to be read, and discarded
- *	events that are not freed yet. A discarded event may stay until the
- *	SUBMIT or BULK that discarded it ends, and stays while an event that was
- *	not discarded is ahead of it
+ *	limit counts pending timers, and events that wait to be read or acknowledged
  *
  * A structure that is all zeros but for @size chooses the defaults.
  *
@@ -187,7 +207,8 @@ struct hwtimer_info {
  * remain. SETUP does not allocate
  * the wheel. The first timer allocates a small one, and the 40th, at the latest, the one
  * that was chosen; each may fail with ENOMEM. After that, as many timers are still possible
- * as before.
+ * as before. A second after the last timer and event are gone, the memory is freed except for
+ * that of a small wheel. So later timers allocate memory again, and may fail with ENOMEM.
  */
 struct hwtimer_setup {
 	__u32 size;
@@ -247,10 +268,6 @@ enum hwtimer_op {
  * HWTIMER_DISCARD does. The old timer may also be gone: delivered, cancelled, or, with 0 as
  * @id, never there. All that is one step: no event of the old timer can be read after the
  * call has returned, and the new one expires on its own account.
- *
- * There is one exception. An event that a read() is taking while the call runs may still
- * be delivered, by that read(), or, if its buffer faults, by a later one. It has the old
- * id, and is the old timer's last event.
  *
  * Not for HWTIMER_IOC_BULK, whose entries have no room for both an id and a user_data.
  */
@@ -509,21 +526,17 @@ struct hwtimer_unprocessed {
  * @timers: address of an array of struct hwtimer_unprocessed
  * @count: length of the array, up to 2,147,483,647; 0 only stops
  * @reserved: must be 0
- * @left: out: number of timers still to be handed back after this call
+ * @left: out: number of timers still to be handed back after this call, at most
  *
  * After the first call nothing expires and nothing can be scheduled. Events that
  * were queued before can still be read. Returns the number of timers that this call
  * wrote to @timers. Each timer is handed back once. Call again while @left is not 0.
  *
- * A periodic timer whose event waits can be handed back only after that event has
- * been read. The event reports no expiration
- * after the first STOP. Such a timer is counted in @left unless that event is its
- * last. If only such timers are left, a STOP with non-zero @count fails with EAGAIN:
- * read events, then call again.
+ * A periodic timer whose event waits is handed back, too, as it will be after that event,
+ * which is then its last, and reports no expiration after the first STOP. @left counts such
+ * a timer even if that event is its last anyway. So call until @left is 0.
  *
- * Errors: EINVAL, E2BIG, EAGAIN (nothing was handed back; @left timers will be
- * once their events have been read), EFAULT and EINTR (only if nothing was
- * handed back; call again), ENOMEM.
+ * Errors: EINVAL, E2BIG, EFAULT and EINTR (only if nothing was handed back; call again).
  */
 struct hwtimer_stop {
 	__u32 size;
@@ -583,14 +596,10 @@ struct hwtimer_listed {
  * read and becomes pending again. A timer that begins or ends meanwhile is
  * listed once or not at all.
  *
- * A timer whose event is just being read is listed as expired, because the read may
- * yet fail. For the same reason, a timer that STOP is just handing back is listed as
- * pending. Events that HWTIMER_DISCARD dropped are not listed.
- *
- * Other calls go on meanwhile, and LIST does not wait for readers. Whoever holds a
+ * Other calls go on meanwhile. Whoever holds a
  * descriptor of the instance may list all its timers.
  *
- * Errors: EINVAL (also: @count is 0), E2BIG, ENOMEM, EFAULT (not one timer could be
+ * Errors: EINVAL (also: @count is 0), E2BIG, EFAULT (not one timer could be
  * written, or @cursor could not), EINTR (no timer was written). After an error, too,
  * @cursor says where to go on: it may have moved over unused records.
  */
@@ -649,7 +658,7 @@ struct hwtimer_cancel_all {
  * @size: in: sizeof(struct hwtimer_stats)
  * @reserved: must be 0
  * @pending: timers that wait for their deadline
- * @ready: events that wait to be read
+ * @ready: events that wait to be read or acknowledged
  * @scheduled: timers ever scheduled. At all times: @scheduled + @rearmed =
  *	@pending + @cancelled + @expired + @unprocessed
  * @cancelled: timers that CANCEL ended before they expired
@@ -657,7 +666,7 @@ struct hwtimer_cancel_all {
  *	that made a new timer
  * @expired: events that were queued. At all times: @expired = @ready +
  *	@delivered + @discarded
- * @delivered: events that were read
+ * @delivered: events that were read or, with HWTIMER_AT_LEAST_ONCE, acknowledged
  * @discarded: events that were never delivered: dropped by HWTIMER_DISCARD
  * @unprocessed: pending timers handed back by STOP
  * @entries: entries in the wheel's buckets, live and dead
@@ -668,7 +677,8 @@ struct hwtimer_cancel_all {
  *	a later deadline
  * @buried: of @walked, dead entries that were removed
  * @compactions: number of times that a removal of dead entries was started
- * @turns: number of times that the worker found something due in this instance
+ * @turns: number of times that the worker or a read() found something due in this
+ *	instance
  * @wakeups: number of times that the worker woke up and served this instance before
  *	it slept again; wake-ups that served only other instances do not count
  * @bytes: kernel memory that this instance holds now
@@ -726,8 +736,9 @@ struct hwtimer_stats {
  * @size: in: sizeof(struct hwtimer_notify)
  * @flags: must be 0
  * @events: number of waiting events at which poll() is ready and a blocking read()
- *	returns; both also happen when the events, discarded ones included, reach
- *	the limit of timers; 0 and 1: at the first event
+ *	returns, at most HWTIMER_EVENTS_MAX; both also happen when no more timers can
+ *	expire or be scheduled (see HWTIMER_EVENTS_MAX and hwtimer_setup.timers); 0 and 1:
+ *	at the first event
  * @reserved: must be 0
  * @delay: ns after the first event at which poll() is ready, however few events
  *	wait; measured by CLOCK_MONOTONIC, whatever the instance's clock.
@@ -776,10 +787,8 @@ struct hwtimer_notify {
  * place in their tick: rescheduled timers, periodic timers after their first event,
  * and timers whose deadline had passed when they were scheduled.
  *
- * Readers and STOP take turns: a reader whose buffer has to be paged in keeps the
- * others waiting. A reader with O_NONBLOCK does not wait for its turn: it gets
- * EAGAIN although poll() says POLLIN. If events are left when the other reader has
- * finished, poll() and epoll report them once more, as HWTIMER_IOC_NOTIFY says.
+ * An event is delivered or still waits, whatever happens to the buffer and the reader: a
+ * reader whose buffer has to be paged in, or that is killed, takes no event with it.
  *
  * Errors: EINVAL (less room than one event), EAGAIN, EINTR, EFAULT, ECANCELED
  * (HWTIMER_REPORT_CLOCK_SET; nothing is lost, read again).
@@ -794,6 +803,28 @@ struct hwtimer_event {
 	__u64 deadline;
 	__u32 lateness;
 	__u32 expirations;
+};
+
+/**
+ * struct hwtimer_ack - HWTIMER_IOC_ACK: end the oldest events that were read
+ * @size: in: sizeof(struct hwtimer_ack)
+ * @flags: must be 0
+ * @count: number of events, in the order in which read() has returned them
+ * @reserved: must be 0
+ *
+ * For an instance with HWTIMER_AT_LEAST_ONCE. Returns the number of events that were ended:
+ * @count, unless another thread has acknowledged some meanwhile. An event counts also if
+ * HWTIMER_DISCARD has dropped it after it was read. With HWTIMER_FIXED_DELAY, the interval
+ * counts from this call.
+ *
+ * Errors: EINVAL (also: no HWTIMER_AT_LEAST_ONCE, or fewer than @count events were read),
+ * E2BIG.
+ */
+struct hwtimer_ack {
+	__u32 size;
+	__u32 flags;
+	__u32 count;
+	__u32 reserved;
 };
 
 /**
@@ -842,5 +873,18 @@ struct hwtimer_uring {
 #define HWTIMER_IOC_BULK _IO(HWTIMER_IOC_MAGIC, 11)
 #define HWTIMER_IOC_LIST _IO(HWTIMER_IOC_MAGIC, 12)
 #define HWTIMER_IOC_CANCEL_ALL _IO(HWTIMER_IOC_MAGIC, 13)
+#define HWTIMER_IOC_ACK _IO(HWTIMER_IOC_MAGIC, 14)
+
+/**
+ * HWTIMER_IOC_REWIND - make all events unread that were not acknowledged
+ *
+ * For an instance with HWTIMER_AT_LEAST_ONCE. The argument must be 0. The next read() begins
+ * with the oldest event, and HWTIMER_IOC_ACK counts from there. So there should be no other
+ * reader. If the event of a periodic timer is read once more, it reports the deadlines that
+ * have passed by then.
+ *
+ * Errors: EINVAL (no HWTIMER_AT_LEAST_ONCE, or the argument is not 0).
+ */
+#define HWTIMER_IOC_REWIND _IO(HWTIMER_IOC_MAGIC, 15)
 
 #endif /* _UAPI_LINUX_HWTIMER_H */

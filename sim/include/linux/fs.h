@@ -25,6 +25,8 @@ struct file {
 	unsigned int f_flags;
 	void *private_data;
 	long f_count;
+	/* Number of epoll instances that were ever added with EPOLLEXCLUSIVE */
+	unsigned int f_exclusive;
 	bool privileged;
 };
 

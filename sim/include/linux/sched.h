@@ -46,6 +46,7 @@ struct sched_attr;
  *	misc devices
  * @spins: number of spinlocks that the thread holds
  * @rcu: depth of RCU read locks
+ * @nofaults: depth of pagefault_disable()
  * @thread: what runs it
  * @rcu_head: frees it after its end
  */
@@ -61,6 +62,7 @@ struct task_struct {
 	bool hurried;
 	unsigned int spins;
 	unsigned int rcu;
+	unsigned int nofaults;
 	unsigned int refuse_in;
 	unsigned int refuse_more;
 	struct sim_thread *thread;

@@ -5,12 +5,15 @@
 
 #include <linux/err.h>
 #include <linux/kernel.h>
+#include <linux/sched.h>
 
 /* Return the number of bytes that were not copied. */
 unsigned long copy_from_user(void *to, const void __user *from,
 			     unsigned long count);
 unsigned long copy_to_user(void __user *to, const void *from,
 			   unsigned long count);
+/* Returns 0 or -EFAULT; does not wait for memory. */
+long copy_to_user_nofault(void __user *to, const void *from, size_t size);
 int copy_struct_from_user(void *to, size_t size, const void __user *from,
 			  size_t user_size);
 
@@ -29,6 +32,16 @@ int copy_struct_from_user(void *to, size_t size, const void __user *from,
 								    0;        \
 	})
 #endif
+static inline void pagefault_disable(void)
+{
+	current->nofaults++;
+}
+
+static inline void pagefault_enable(void)
+{
+	current->nofaults--;
+}
+
 #define __put_user(value, to) put_user(value, to)
 #define u64_to_user_ptr(address) ((void __user *)(uintptr_t)(address))
 

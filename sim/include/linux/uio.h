@@ -3,6 +3,7 @@
 #ifndef SIM_LINUX_UIO_H
 #define SIM_LINUX_UIO_H
 
+#include <linux/pagemap.h>
 #include <linux/uaccess.h>
 
 struct iov_iter {
@@ -15,15 +16,20 @@ static inline size_t iov_iter_count(const struct iov_iter *to)
 	return to->count;
 }
 
-/* Returns the number of bytes that were copied. */
-static inline size_t copy_to_iter(const void *from, size_t bytes,
-				  struct iov_iter *to)
-{
-	size_t copied = bytes - copy_to_user(to->buffer, from, bytes);
+/* Returns the number of bytes that were copied; does not wait for memory. */
+size_t copy_to_iter(const void *from, size_t size, struct iov_iter *to);
 
-	to->buffer += copied;
-	to->count -= copied;
-	return copied;
+static inline void iov_iter_revert(struct iov_iter *to, size_t size)
+{
+	to->buffer -= size;
+	to->count += size;
+}
+
+/* Returns the number of bytes that are not there. */
+static inline size_t fault_in_iov_iter_writeable(const struct iov_iter *to,
+						 size_t size)
+{
+	return fault_in_writeable(to->buffer, size);
 }
 
 #endif /* SIM_LINUX_UIO_H */

@@ -27,6 +27,12 @@ typedef struct wait_queue_head {
 } wait_queue_head_t;
 
 void init_waitqueue_head(wait_queue_head_t *queue);
+
+static inline bool waitqueue_active(const wait_queue_head_t *queue)
+{
+	return !list_empty(&queue->head);
+}
+
 void init_waitqueue_func_entry(wait_queue_entry_t *entry,
 			       wait_queue_func_t func);
 void init_wait_entry(wait_queue_entry_t *entry, int flags);
