@@ -52,7 +52,8 @@ static void instance_free(struct hwtimer_instance *instance)
 	hwtimer_wheel_drain(&instance->wheel);
 	hwtimer_pool_drain(&instance->pool);
 	hwtimer_table_destroy(&instance->table);
-	hwtimer_table_destroy(&instance->shrink.outgrown);
+	/* Some of it may have been freed before. */
+	hwtimer_table_free_some(&instance->shrink.outgrown, U32_MAX);
 	if (hwtimer_instance_extended(instance))
 		kvfree(instance->wheel_memory);
 	kvfree(instance->start_memory);
