@@ -25,6 +25,7 @@
 #define HWTIMER_EVENTS_H
 
 #include <linux/compiler.h>
+#include <linux/minmax.h>
 #include <linux/types.h>
 
 #include "hwtimer_limits.h"
@@ -36,6 +37,7 @@ struct hwtimer_record;
  * struct hwtimer_events - the events of an instance
  * @ring: @mask + 1 ids, a power of two; NULL until the instance has started
  * @mask: number of entries minus 1
+ * @bound: timers may expire while no more entries than this are in use
  * @head: number of the oldest entry; the numbers of entries count on for ever, and those of
  *	the ring are their remainders
  * @next: number of the entry that is read next; @head without HWTIMER_AT_LEAST_ONCE
@@ -45,12 +47,13 @@ struct hwtimer_record;
  *	@next
  * @parked: timers are due, and the worker does not come for them of itself
  *
- * Protected by the instance's lock. @mask, @head, @tail, @unread and @read are also read
+ * Protected by the instance's lock. @bound, @head, @tail, @unread and @read are also read
  * without it.
  */
 struct hwtimer_events {
 	u64 *ring;
 	u32 mask;
+	u32 bound;
 	u32 head;
 	u32 next;
 	u32 tail;
@@ -60,7 +63,7 @@ struct hwtimer_events {
 };
 
 /**
- * hwtimer_events_full - whether the ring has no room for a hold of timers
+ * hwtimer_events_full - whether the ring may have no room for what a turn lets expire
  * @events: the events; no lock is needed
  *
  * Return: whether no timer may expire until events are taken. Any context.
@@ -69,7 +72,7 @@ static inline bool hwtimer_events_full(const struct hwtimer_events *events)
 {
 	u32 used = READ_ONCE(events->tail) - READ_ONCE(events->head);
 
-	return used + HWTIMER_HOLD > READ_ONCE(events->mask) + 1;
+	return used > READ_ONCE(events->bound);
 }
 
 /* The id in entry @nr. */
@@ -91,7 +94,9 @@ static inline size_t hwtimer_events_bytes(u32 entries)
  * @ring: memory of the other ring
  * @entries: its number of entries; a power of two, with room for all that are in use
  *
- * The caller frees the memory of the old ring.
+ * A turn lets up to HWTIMER_HOLD timers expire. With the ring with which an instance starts,
+ * there are only HWTIMER_START_RECORDS timers, for which half of that ring is enough. The
+ * caller frees the memory of the old ring.
  */
 static inline void hwtimer_events_move(struct hwtimer_events *events, u64 *ring,
 				       u32 entries)
@@ -101,7 +106,8 @@ static inline void hwtimer_events_move(struct hwtimer_events *events, u64 *ring,
 	for (nr = events->head; nr != events->tail; nr++)
 		ring[nr & (entries - 1)] = *hwtimer_events_id(events, nr);
 	events->ring = ring;
-	WRITE_ONCE(events->mask, entries - 1);
+	events->mask = entries - 1;
+	WRITE_ONCE(events->bound, entries - min(entries / 2, HWTIMER_HOLD));
 }
 
 struct hwtimer_record *

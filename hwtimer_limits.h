@@ -42,8 +42,9 @@
  * HWTIMER_SUPPLY_CHUNKS
  *	maximum number of chunks that are allocated between two checks whether they are
  *	still wanted
- * HWTIMER_TRIM_CHUNKS
- *	maximum number of chunks that one slice of the worker's chores frees
+ * HWTIMER_TRIM_CHUNKS, HWTIMER_SHRINK_BLOCKS
+ *	maximum number of chunks that one slice of the worker's chores frees, and of blocks
+ *	of a table
  * HWTIMER_START_RECORDS, HWTIMER_START_BUCKETS, HWTIMER_START_ENTRIES
  *	number of records with which an instance starts, number of buckets of the wheel with
  *	which it starts, and number of entries that this wheel may hold; see
@@ -68,10 +69,11 @@
 #define HWTIMER_AHEAD_CHUNKS 64U
 #define HWTIMER_SUPPLY_CHUNKS 64U
 #define HWTIMER_TRIM_CHUNKS 128U
+#define HWTIMER_SHRINK_BLOCKS 16U
 #define HWTIMER_START_RECORDS 40U
 #define HWTIMER_START_BUCKETS 64U
 #define HWTIMER_START_ENTRIES 256U
-#define HWTIMER_START_EVENTS 512U
+#define HWTIMER_START_EVENTS 128U
 #define HWTIMER_START_SPARE_CHUNKS 32U
 #define HWTIMER_DEAD_SPARED 32768
 #define HWTIMER_DEAD_DURING 16384
@@ -95,6 +97,7 @@
 #define HWTIMER_AHEAD_CHUNKS 0U
 #define HWTIMER_SUPPLY_CHUNKS 4U
 #define HWTIMER_TRIM_CHUNKS 4U
+#define HWTIMER_SHRINK_BLOCKS 1U
 #define HWTIMER_START_RECORDS 6U
 #define HWTIMER_START_BUCKETS 8U
 #define HWTIMER_START_ENTRIES 8U
@@ -108,7 +111,9 @@
 /* A step of a rewind files more than half of a hold, see rewind_steps(). */
 static_assert(HWTIMER_HOLD - HWTIMER_CHUNK_ENTRIES > HWTIMER_HOLD / 2);
 
-static_assert(HWTIMER_START_EVENTS >= 2 * HWTIMER_HOLD);
+/* A turn lets no more timers expire than the ring has room for, see hwtimer_events_move(). */
+static_assert(HWTIMER_EVENTS / 2 >= HWTIMER_HOLD);
+static_assert(HWTIMER_START_EVENTS / 2 >= HWTIMER_START_RECORDS);
 
 static_assert((HWTIMER_STAMP_MAX & (HWTIMER_STAMP_MAX + 1)) == 0);
 

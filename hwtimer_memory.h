@@ -7,6 +7,7 @@
 #define HWTIMER_MEMORY_H
 
 #include <linux/gfp.h>
+#include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -49,6 +50,21 @@ static inline void *hwtimer_memory_get(size_t size, gfp_t zero)
 	gfp_t gfp = size > PAGE_SIZE ? HWTIMER_GFP_AHEAD : HWTIMER_GFP;
 
 	return kmalloc(size, gfp | zero) ?: __vmalloc(size, HWTIMER_GFP | zero);
+}
+
+/**
+ * hwtimer_memory_bytes - compute what hwtimer_memory_get() takes
+ * @size: size of the array, bytes
+ *
+ * Return: bytes of kernel memory. Beyond a page, kmalloc() rounds up to a power of two; what
+ * the slab allocator adds to less than that does not count. Any context.
+ */
+static inline u64 hwtimer_memory_bytes(size_t size)
+{
+	if (size <= PAGE_SIZE)
+		return size;
+	return size <= KMALLOC_MAX_SIZE ? roundup_pow_of_two(size) :
+					  PAGE_ALIGN(size);
 }
 
 /* A 64th of the machine's memory is left to all others, but no more than this. */

@@ -8,11 +8,11 @@
  *
  *	dead entries	are removed from the wheel by a compaction, so that it is empty
  *	chunks		go back to the slab
- *	wheel		the instance returns to the one with which it started, and to the ring
- *			of events
  *	table		the generations of all records are surveyed, and the instance returns
- *			to the few records with which it started
- *	old table	is freed a few blocks at a time, even if timers have come
+ *			to the few records with which it started; those that it gives up are
+ *			freed a few blocks at a time, even if timers have come
+ *	wheel		the instance returns to the one with which it started, and to the ring
+ *			of events, which has room for few records only
  *
  * A request reserves memory and uses it in the same hold of the lock (hwtimer_supply.c), so no
  * step comes in between. An instance that has become small allocates again when it needs
@@ -28,9 +28,6 @@
  * again is not worth the trouble.
  */
 #define HWTIMER_IDLE_TIME NSEC_PER_SEC
-
-/* Maximum number of blocks of a table that one slice of the worker's chores frees */
-#define HWTIMER_SHRINK_BLOCKS 16U
 
 /* Whether a table that the instance has given up is not freed yet. Called by the worker. */
 static bool shrink_frees(const struct hwtimer_instance *instance)
@@ -98,9 +95,17 @@ static void shrink_table(struct hwtimer_instance *instance)
 
 	shrink->floor = hwtimer_table_survey(&instance->table,
 					     &shrink->surveyed, shrink->floor);
-	if (shrink->surveyed == hwtimer_table_end(&instance->table))
-		hwtimer_table_return(&instance->table, shrink->floor,
-				     &shrink->outgrown);
+	if (shrink->surveyed == hwtimer_table_end(&instance->table) &&
+	    hwtimer_table_return(&instance->table, shrink->floor,
+				 &shrink->outgrown))
+		shrink->outgrown_bytes = hwtimer_table_bytes(&shrink->outgrown);
+}
+
+/* Notes that all of that table is freed. */
+static void shrink_freed(struct hwtimer_instance *instance)
+{
+	instance->shrink.outgrown_bytes = 0;
+	hwtimer_supply_gave(instance);
 }
 
 /*
@@ -123,10 +128,11 @@ static bool shrink_step(struct hwtimer_instance *instance,
 	else if (pool->spares)
 		hwtimer_pool_trim(pool, min(pool->spares, HWTIMER_TRIM_CHUNKS),
 				  surplus);
-	else if (hwtimer_instance_extended(instance))
-		*memory = hwtimer_supply_return(instance);
 	else if (!shrink_surveyed(instance))
 		shrink_table(instance);
+	else if (hwtimer_table_small(&instance->table) &&
+		 hwtimer_instance_extended(instance))
+		*memory = hwtimer_supply_return(instance);
 	else
 		return false;
 	hwtimer_supply_gave(instance);
@@ -161,6 +167,8 @@ void *hwtimer_shrink_some(struct hwtimer_instance *instance,
 	lockdep_assert_held(&instance->lock);
 	if (shrink->at == HWTIMER_TICK_NONE)
 		return NULL;
+	if (shrink->outgrown_bytes && !shrink_frees(instance))
+		shrink_freed(instance);
 	if (shrink->at > now) {
 		hwtimer_wakeup_chores(instance, shrink->at);
 	} else if (shrink_frees(instance)) {

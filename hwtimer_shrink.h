@@ -27,6 +27,7 @@ struct hwtimer_pool;
  * @floor: the highest of these generations
  * @outgrown: the table that the instance has given up, and that is being freed. Used by the
  *	worker only; by nobody else before the worker has left
+ * @outgrown_bytes: what the account is charged for it, until all of it is freed
  *
  * Protected by the instance's lock, except for @outgrown.
  */
@@ -37,6 +38,7 @@ struct hwtimer_shrink {
 	u32 surveyed;
 	u32 floor;
 	struct hwtimer_table outgrown;
+	u64 outgrown_bytes;
 };
 
 void hwtimer_shrink_watch(struct hwtimer_instance *instance);

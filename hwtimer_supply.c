@@ -56,10 +56,16 @@ static struct hwtimer_shape start_shape(const struct hwtimer_settings *settings)
 				       .buckets = HWTIMER_START_BUCKETS };
 }
 
-/* The bytes of a wheel of @shape and of a ring of @events, which follows it in memory */
-static size_t wheel_bytes(const struct hwtimer_shape *shape, u32 events)
+/* The size of a wheel of @shape and of a ring of @events, which follows it in memory */
+static size_t wheel_size(const struct hwtimer_shape *shape, u32 events)
 {
 	return hwtimer_wheel_memory(shape) + hwtimer_events_bytes(events);
+}
+
+/* The memory that they take, bytes */
+static u64 wheel_bytes(const struct hwtimer_shape *shape, u32 events)
+{
+	return hwtimer_memory_bytes(wheel_size(shape, events));
 }
 
 /* Has the events use the ring behind a wheel of @shape. */
@@ -82,7 +88,7 @@ static int wheel_alloc(const struct hwtimer_settings *settings,
 	int err;
 
 	*memory =
-		hwtimer_memory_get(wheel_bytes(shape, HWTIMER_START_EVENTS), 0);
+		hwtimer_memory_get(wheel_size(shape, HWTIMER_START_EVENTS), 0);
 	if (!*memory)
 		return -ENOMEM;
 	err = hwtimer_table_init_start(table, records_max(settings));
@@ -224,6 +230,7 @@ void hwtimer_supply_account(struct hwtimer_instance *instance)
 	struct hwtimer_shape start = start_shape(&instance->settings);
 	u64 bytes = hwtimer_supply_base_bytes() +
 		    hwtimer_table_bytes(&instance->table) +
+		    instance->shrink.outgrown_bytes +
 		    (u64)instance->pool.chunks * HWTIMER_CHUNK_BYTES;
 
 	lockdep_assert_held(&instance->lock);
@@ -454,7 +461,8 @@ static int supply_wheel(struct hwtimer_instance *instance,
 		return -ENOMEM;
 	supply->wheel = hwtimer_memory_get(sizeof(*supply->wheel), __GFP_ZERO);
 	if (supply->wheel)
-		supply->memory = hwtimer_memory_get(bytes, 0);
+		supply->memory = hwtimer_memory_get(
+			wheel_size(shape, HWTIMER_EVENTS), 0);
 	if (!supply->memory) {
 		kvfree(supply->wheel);
 		supply->wheel = NULL;
@@ -528,7 +536,8 @@ static void supply_settle(struct hwtimer_instance *instance, u64 charged)
 /*
  * Moves the chunks and the block of @supply into the instance. What the table has no room
  * for, or cannot use any more, stays in the block, and the caller frees it. A block without
- * the arrays that a small table needs is not complete.
+ * the arrays that a small table needs is not complete. Meanwhile, the instance may have
+ * returned to the wheel with which it started, whose ring has room for a small table only.
  */
 static void supply_deliver(struct hwtimer_instance *instance,
 			   struct supply *supply)
@@ -539,8 +548,9 @@ static void supply_deliver(struct hwtimer_instance *instance,
 	lockdep_assert_held(&instance->lock);
 	instance->shrink.large = true;
 	hwtimer_pool_merge(&instance->pool, &supply->chunks);
-	if (supply->block.slots && (!hwtimer_table_small(&instance->table) ||
-				    supply->block.arrays.slots))
+	if (supply->block.slots && hwtimer_instance_extended(instance) &&
+	    (!hwtimer_table_small(&instance->table) ||
+	     supply->block.arrays.slots))
 		hwtimer_table_add_block(&instance->table, &supply->block);
 	supply_settle(instance, charged);
 }

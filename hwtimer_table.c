@@ -285,9 +285,11 @@ u64 hwtimer_table_bytes(const struct hwtimer_table *table)
 		return start;
 	return start + (u64)table->nr_slots * sizeof(struct hwtimer_slot) +
 	       (u64)maps_for(table->nr_slots) * PAGE_SIZE +
-	       (u64)table->max_slots * sizeof(*table->slots) +
-	       (u64)maps_for(table->max_slots) * sizeof(*table->maps) +
-	       BITS_TO_LONGS(table->max_slots) * sizeof(long);
+	       hwtimer_memory_bytes(table->max_slots * sizeof(*table->slots)) +
+	       hwtimer_memory_bytes(maps_for(table->max_slots) *
+				    sizeof(*table->maps)) +
+	       hwtimer_memory_bytes(BITS_TO_LONGS(table->max_slots) *
+				    sizeof(long));
 }
 
 /**

@@ -993,7 +993,7 @@ TEST_F(bound, a_stopped_reader_stops_the_wheel)
 	EXPECT_EQ(0, shared->tally.disorder);
 	/* Of the first event, which it read before the stop, it did not know yet. */
 	if (!shared->saturated)
-		EXPECT_EQ(before.expired - 1, shared->before);
+		EXPECT_EQ(before.ready, shared->before);
 }
 
 /* The same beside another instance of the same program, which is read. */

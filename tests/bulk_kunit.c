@@ -56,6 +56,21 @@ struct twins {
 	u64 slack;
 };
 
+/*
+ * Has an instance get its whole wheel. A bulk asks for memory before it looks at its timers, so
+ * it may get there sooner than requests; and before, dead entries are swept, which changes the
+ * order within a tick of timers that were moved.
+ */
+static void extend(struct kunit *test, struct hwtimer_instance *instance)
+{
+	u32 i;
+
+	for (i = 0; i < HWTIMER_START_RECORDS; i++)
+		KUNIT_ASSERT_EQ(test,
+				fake_schedule_at(instance, fake_now + FAR), 0);
+	KUNIT_ASSERT_TRUE(test, hwtimer_instance_extended(instance));
+}
+
 static struct twins *twins_create(struct kunit *test, bool settable)
 {
 	struct twins *twins = kunit_kzalloc(test, sizeof(*twins), GFP_KERNEL);
@@ -72,6 +87,8 @@ static struct twins *twins_create(struct kunit *test, bool settable)
 		fake_settable(twins->bulk);
 		fake_settable(twins->single);
 	}
+	extend(test, twins->bulk);
+	extend(test, twins->single);
 	return twins;
 }
 

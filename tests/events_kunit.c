@@ -65,8 +65,7 @@ static u64 fill(struct kunit *test)
 	while (!hwtimer_events_full(&instance->events))
 		waste_entry(test);
 	KUNIT_ASSERT_EQ(test, instance->stats.ready, 1);
-	KUNIT_ASSERT_EQ(test, used(instance) + HWTIMER_HOLD,
-			HWTIMER_START_EVENTS + 1);
+	KUNIT_ASSERT_EQ(test, used(instance), instance->events.bound + 1);
 	return id;
 }
 

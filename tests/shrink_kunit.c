@@ -308,6 +308,32 @@ static void closed_at_any_step(struct kunit *test)
 	KUNIT_EXPECT_GT(test, at, 4);
 }
 
+/* Close frees what is left of a table of which some blocks are freed. */
+static void closed_while_its_table_is_being_freed(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	const struct hwtimer_table *outgrown = &instance->shrink.outgrown;
+	const u32 timers = (HWTIMER_SHRINK_BLOCKS + 1) * HWTIMER_SLOT_RECORDS;
+	u64 *ids = kunit_kcalloc(test, timers, sizeof(*ids), GFP_KERNEL);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, ids);
+	for (i = 0; i < timers; i++)
+		KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &ids[i]),
+				0);
+	for (i = 0; i < timers; i++)
+		KUNIT_ASSERT_EQ(test, fake_cancel(instance, ids[i], 0), 0);
+	while (!outgrown->lowest)
+		KUNIT_ASSERT_TRUE(test, step(instance));
+	KUNIT_EXPECT_LT(test, outgrown->lowest, outgrown->nr_slots);
+	/* Until all of it is freed, the instance is charged for all of it. */
+	fake_check_books(test, instance);
+	KUNIT_EXPECT_GT(test, instance->charged,
+			timers * sizeof(struct hwtimer_record));
+	hwtimer_instance_destroy(instance);
+	KUNIT_ASSERT_EQ(test, shrink_test_init(test), 0);
+}
+
 /* ---- the table ---- */
 
 static void table_grow(struct kunit *test, struct hwtimer_table *table)
@@ -477,6 +503,7 @@ static struct kunit_case shrink_test_cases[] = {
 	KUNIT_CASE(stopped_instance_gets_small),
 	KUNIT_CASE(instance_that_goes_back_gets_small),
 	KUNIT_CASE(closed_at_any_step),
+	KUNIT_CASE(closed_while_its_table_is_being_freed),
 	KUNIT_CASE(new_records_begin_above_all_that_went),
 	KUNIT_CASE(records_that_stay_keep_their_generations),
 	KUNIT_CASE(spent_records_stay_spent),

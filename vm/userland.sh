@@ -573,7 +573,7 @@ make_tool()
 	PATH=$BUILD_DIR/tool:$PATH
 }
 
-COMMANDS="info stats watch plot metrics list save restore schedule"
+COMMANDS="info stats owners watch plot metrics list save restore schedule"
 
 # The options of a command, a line each
 options_of()
