@@ -155,30 +155,36 @@ static void idle_instance_gets_small(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
-/* The step at which the timer comes makes no difference. */
-static void timer_may_come_at_any_step(struct kunit *test)
+/* The step at which timers come makes no difference. All of them expire in one turn. */
+static void timers_may_come_at_any_step(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
+	const u32 timers = HWTIMER_START_ENTRIES;
 	unsigned int at, steps = 0;
 	struct hwtimer_event event;
 	u64 *ids = ids_alloc(test);
 	bool ended = false;
-	u64 id;
+	u32 i;
 
 	for (at = 0; !ended && may_shrink(instance); at += 1 + at / 8) {
 		schedule_all(test, ids);
 		cancel_all(test, ids);
 		for (steps = 0; steps < at && !ended; steps++)
 			ended = !step(instance);
-		KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
+		for (i = 0; i < timers; i++)
+			KUNIT_ASSERT_EQ(test,
+					fake_schedule(instance, HOUR, &ids[i]),
+					0);
 		shrink(instance);
-		KUNIT_EXPECT_EQ(test, instance->stats.pending, 1);
+		KUNIT_EXPECT_EQ(test, instance->stats.pending, timers);
 		fake_check_books(test, instance);
 		fake_turn_until(instance, fake_now + HOUR - 1);
 		KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 0);
 		fake_turn_until(instance, fake_now + NSEC_PER_SEC);
-		KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
-		KUNIT_EXPECT_EQ(test, event.id, id);
+		for (i = 0; i < timers; i++) {
+			KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
+			KUNIT_ASSERT_EQ(test, event.id, ids[i]);
+		}
 		expect_stale(test, ids);
 	}
 	KUNIT_EXPECT_GT(test, at, 10);
@@ -496,7 +502,7 @@ static void block_from_before_is_refused(struct kunit *test)
 
 static struct kunit_case shrink_test_cases[] = {
 	KUNIT_CASE(idle_instance_gets_small),
-	KUNIT_CASE(timer_may_come_at_any_step),
+	KUNIT_CASE(timers_may_come_at_any_step),
 	KUNIT_CASE(instance_that_was_busy_is_watched_anew),
 	KUNIT_CASE(pending_timer_keeps_the_memory),
 	KUNIT_CASE(small_instance_is_left_alone),
@@ -514,7 +520,7 @@ static struct kunit_case shrink_test_cases[] = {
 
 static struct kunit_case shrink_hashed_test_cases[] = {
 	KUNIT_CASE(idle_instance_gets_small),
-	KUNIT_CASE(timer_may_come_at_any_step),
+	KUNIT_CASE(timers_may_come_at_any_step),
 	KUNIT_CASE(stopped_instance_gets_small),
 	KUNIT_CASE(instance_that_goes_back_gets_small),
 	{}

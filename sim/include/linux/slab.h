@@ -11,6 +11,7 @@
 #include <linux/overflow.h>
 
 #define SLAB_ACCOUNT 0U
+#define KMALLOC_MAX_SIZE (4U << 20)
 
 struct kmem_cache;
 

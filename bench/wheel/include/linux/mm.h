@@ -9,6 +9,7 @@
 #define PAGE_SHIFT 12
 #endif
 #define PAGE_SIZE BIT(PAGE_SHIFT)
+#define PAGE_ALIGN(size) ALIGN(size, PAGE_SIZE)
 
 static inline int get_order(unsigned long size)
 {

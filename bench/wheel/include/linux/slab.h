@@ -12,6 +12,7 @@
 #include <linux/kernel.h>
 
 #define SLAB_ACCOUNT 0U
+#define KMALLOC_MAX_SIZE (4U << 20)
 
 struct kmem_cache;
 
