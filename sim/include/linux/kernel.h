@@ -30,9 +30,9 @@
 #define clamp_t(type, value, low, high) \
 	min_t(type, max_t(type, value, low), high)
 #define strscpy(to, from, size) snprintf(to, size, "%s", from)
-#define roundup_pow_of_two(n) ((n) <= 1 ? 1UL : 1UL << fls64((n)-1ULL))
 
 #include <linux/bitops.h>
+#include <linux/log2.h>
 #include <linux/math64.h>
 #include <linux/cond_resched.h>
 

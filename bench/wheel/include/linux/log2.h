@@ -7,4 +7,6 @@
 
 #define rounddown_pow_of_two(n) (1UL << ilog2(n))
 
+#define roundup_pow_of_two(n) ((n) <= 1 ? 1UL : 2UL << ilog2((n) - 1))
+
 #endif /* BENCH_LINUX_LOG2_H */
