@@ -455,14 +455,14 @@ static int supply_wheel(struct hwtimer_instance *instance,
 {
 	const struct hwtimer_shape *shape = &instance->settings.shape;
 	u64 bytes = wheel_bytes(shape, HWTIMER_EVENTS);
+	size_t size = wheel_size(shape, HWTIMER_EVENTS);
 
 	if (supply_unwanted() || !hwtimer_memory_allows(bytes) ||
 	    !hwtimer_account_charge(instance->account, bytes))
 		return -ENOMEM;
 	supply->wheel = hwtimer_memory_get(sizeof(*supply->wheel), __GFP_ZERO);
 	if (supply->wheel)
-		supply->memory = hwtimer_memory_get(
-			wheel_size(shape, HWTIMER_EVENTS), 0);
+		supply->memory = hwtimer_memory_get(size, 0);
 	if (!supply->memory) {
 		kvfree(supply->wheel);
 		supply->wheel = NULL;
