@@ -32,7 +32,8 @@
  * An alarm goes into and out of the queues in O(log n).
  *
  * The worker's lock is a raw spinlock: on PREEMPT_RT, a holder that can be preempted might
- * be a tenant that hardly gets any processor time, and everybody would wait.
+ * be a tenant that hardly gets any processor time, and everybody would wait. The worker
+ * handles one tenant in a hold of the lock.
  */
 #include <linux/bitmap.h>
 #include <linux/err.h>
@@ -376,7 +377,7 @@ static void tenant_make_ready(struct hwtimer_tenant *tenant)
 	timerqueue_add(&worker->ready, &tenant->place);
 }
 
-/* Puts a tenant that is not being served any more where it belongs. The worker is awake. */
+/* Puts a tenant that the worker has picked where it belongs now. The worker is awake. */
 static void tenant_return(struct hwtimer_tenant *tenant)
 {
 	unsigned int clock;
@@ -517,32 +518,20 @@ static struct hwtimer_tenant *worker_first(struct hwtimer_worker *worker)
 }
 
 /*
- * Takes the alarm that is to be served next, after it has collected tenants that are due at
- * @now, ns on CLOCK_MONOTONIC. Returns NULL if no alarm is due.
+ * Takes the tenant that comes next, after it has collected those that are due at @now, ns on
+ * CLOCK_MONOTONIC. Returns NULL if none is due.
  */
-static struct hwtimer_alarm *worker_pick(struct hwtimer_worker *worker, u64 now)
+static struct hwtimer_tenant *worker_pick(struct hwtimer_worker *worker,
+					  u64 now)
 {
-	struct hwtimer_tenant *tenant = NULL;
+	struct hwtimer_tenant *only = NULL;
 	unsigned int clock;
 
 	lockdep_assert_held(&worker->lock);
 	for_each_set_bit(clock, &worker->clocks, HWTIMER_CLOCKS)
 		queue_collect(&worker->queues[clock], clock_time(clock, now),
-			      &tenant);
-	while (tenant || (tenant = worker_first(worker))) {
-		struct hwtimer_alarm *alarm = tenant_pick(tenant, now);
-
-		worker->rank = max(worker->rank, tenant->rank);
-		if (alarm) {
-			worker->served = tenant;
-			worker->running = alarm->job;
-			return alarm;
-		}
-		/* Its alarms were forgotten, or the clock was set back. */
-		tenant_return(tenant);
-		tenant = NULL;
-	}
-	return NULL;
+			      &only);
+	return only ?: worker_first(worker);
 }
 
 /* ---- the thread ---- */
@@ -651,6 +640,8 @@ static void worker_serve(struct hwtimer_worker *worker,
 {
 	struct hwtimer_job *job = alarm->job;
 
+	worker->served = job->tenant;
+	worker->running = job;
 	worker_count_wakeup(worker, job);
 	raw_spin_unlock(&worker->lock);
 
@@ -666,21 +657,50 @@ static void worker_serve(struct hwtimer_worker *worker,
 	worker_end_slice(worker, job);
 }
 
+/*
+ * Returns a tenant that has nothing due: its alarms were forgotten, or the clock was set back.
+ * Then releases the lock and takes it again, because many such tenants may follow each other.
+ */
+static void worker_skip(struct hwtimer_worker *worker,
+			struct hwtimer_tenant *tenant)
+	__must_hold(&worker->lock)
+{
+	tenant_return(tenant);
+	raw_spin_unlock(&worker->lock);
+	cond_resched_tasks_rcu_qs();
+	raw_spin_lock(&worker->lock);
+	/* The next tenant is not charged for this one. */
+	worker->slice_start = ktime_get_ns();
+}
+
+/* Serves a tenant for one slice, if it has an alarm that is due. Releases the lock meanwhile. */
+static void worker_serve_tenant(struct hwtimer_worker *worker,
+				struct hwtimer_tenant *tenant)
+	__must_hold(&worker->lock)
+{
+	struct hwtimer_alarm *alarm = tenant_pick(tenant, worker->slice_start);
+
+	worker->rank = max(worker->rank, tenant->rank);
+	if (alarm)
+		worker_serve(worker, alarm);
+	else
+		worker_skip(worker, tenant);
+}
+
 static int hwtimer_worker_run(void *data)
 {
 	struct hwtimer_worker *worker = data;
-
 	bool goes_on = true;
 
 	/* It has no job any more when it is stopped, so it comes to sleep. */
 	raw_spin_lock(&worker->lock);
 	worker->slice_start = ktime_get_ns();
 	while (goes_on) {
-		struct hwtimer_alarm *alarm;
+		struct hwtimer_tenant *tenant;
 
-		alarm = worker_pick(worker, worker->slice_start);
-		if (alarm)
-			worker_serve(worker, alarm);
+		tenant = worker_pick(worker, worker->slice_start);
+		if (tenant)
+			worker_serve_tenant(worker, tenant);
 		else
 			goes_on = worker_sleep(worker);
 	}

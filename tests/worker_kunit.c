@@ -739,6 +739,62 @@ static void a_tenant_that_was_due_can_go(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, job->turns, 0);
 }
 
+/* Number of tenants; not more than the worker finds due at a time */
+#define TENANTS 12
+
+/*
+ * Prepares a job of each of several tenants. Has the worker find all tenants due, and serve
+ * the first one until it is released.
+ */
+static struct test_job *find_due(struct kunit *test)
+{
+	struct worker_test *priv = test->priv;
+	struct test_job *jobs =
+		kunit_kcalloc(test, TENANTS, sizeof(*jobs), GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, jobs);
+	keep_busy(test);
+	for (i = 0; i < TENANTS; i++) {
+		struct hwtimer_tenant_id id = { KUIDT_INIT(2000 + i), 1 };
+		hwtimer_serve_fn *turn = i ? serve_turn : serve_until_released;
+
+		KUNIT_ASSERT_EQ(test, job_init_for(priv, &jobs[i], turn, &id),
+				0);
+		hwtimer_worker_kick(&jobs[i].job.turns, i);
+	}
+	complete(&priv->busy.released);
+	KUNIT_ASSERT_TRUE(test, is_entered(&jobs[0]));
+	return jobs;
+}
+
+/*
+ * The worker skips tenants that have nothing due any more. It does not sleep before it has
+ * come to a tenant behind them that has. Those that were skipped are served when they are due
+ * again.
+ */
+static void tenants_with_nothing_due_are_skipped(struct kunit *test)
+{
+	struct test_job *jobs = find_due(test), *last = &jobs[TENANTS - 1];
+	u64 later = ktime_get_ns() + 50 * NSEC_PER_MSEC;
+	unsigned int i;
+
+	for (i = 1; i < TENANTS - 1; i++) {
+		hwtimer_worker_forget(&jobs[i].job);
+		hwtimer_worker_kick(&jobs[i].job.turns, later);
+	}
+	complete(&jobs[0].released);
+	KUNIT_EXPECT_TRUE(test, is_served(last));
+	KUNIT_EXPECT_EQ(test, last->job.served_at, jobs[0].job.served_at);
+	for (i = 1; i < TENANTS - 1; i++) {
+		KUNIT_EXPECT_TRUE(test, is_served(&jobs[i]));
+		KUNIT_EXPECT_GE(test, jobs[i].at, later);
+		KUNIT_EXPECT_EQ(test, jobs[i].turns, 1);
+	}
+	for (i = 0; i < TENANTS; i++)
+		detach(&jobs[i]);
+}
+
 /* Kicks its alarm again at once, so that the worker never sleeps. */
 static void serve_on(struct hwtimer_alarm *alarm)
 {
@@ -818,6 +874,7 @@ static struct kunit_case worker_test_cases[] = {
 	KUNIT_CASE(a_burst_of_another_tenant_holds_up_nobody),
 	KUNIT_CASE(a_tenant_is_one_for_all_its_jobs),
 	KUNIT_CASE(a_tenant_that_was_due_can_go),
+	KUNIT_CASE(tenants_with_nothing_due_are_skipped),
 	KUNIT_CASE(a_busy_worker_holds_up_no_tracer),
 	KUNIT_CASE(the_time_of_a_worker_is_counted),
 	{}
