@@ -29,7 +29,8 @@
  * CLOCK_REALTIME when it is set. If it is set back, an alarm that was due a moment ago
  * comes later, by as much. hwtimer_wakeup.c sees to it that no timer does.
  *
- * An alarm goes into and out of the queues in O(log n).
+ * An alarm goes into and out of the queues in O(log n). All tenants are in a tree, by their
+ * users and cgroups. So finding one takes O(log n), too, however many cgroups a user has.
  *
  * The worker's lock is a raw spinlock: on PREEMPT_RT, a holder that can be preempted might
  * be a tenant that hardly gets any processor time, and everybody would wait. The worker
@@ -37,12 +38,12 @@
  */
 #include <linux/bitmap.h>
 #include <linux/err.h>
-#include <linux/hashtable.h>
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/ktime.h>
 #include <linux/minmax.h>
 #include <linux/pid.h>
+#include <linux/rbtree.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -85,7 +86,7 @@ struct hwtimer_tenant_queue {
  * struct hwtimer_tenant - those for whom a worker works who share one user and one cgroup
  * @worker: the worker; constant
  * @id: the user and the cgroup; constant
- * @bucket: entry in the worker's table of tenants
+ * @node: entry in the worker's tree of tenants
  * @users: number of references; see hwtimer_tenant_get()
  * @queues: the alarms, by the number of their clock
  * @clocks: the clocks whose queue is not empty, one bit for each
@@ -95,12 +96,12 @@ struct hwtimer_tenant_queue {
  * @place: entry in the worker's queue of tenants that are due, by @rank
  * @spent: time that the worker has spent for the tenant, ns
  *
- * The worker's lock protects all members from @bucket on.
+ * The worker's lock protects all members from @node on.
  */
 struct hwtimer_tenant {
 	struct hwtimer_worker *worker;
 	struct hwtimer_tenant_id id;
-	struct hlist_node bucket;
+	struct rb_node node;
 	unsigned int users;
 	struct hwtimer_tenant_queue queues[HWTIMER_CLOCKS];
 	unsigned long clocks;
@@ -133,7 +134,7 @@ struct hwtimer_worker_queue {
  * @nr: number of the worker; constant
  * @lock: raw spinlock; protects all members below, up to @wakeups. Taken inside an
  *	instance's lock
- * @tenants: all tenants, by their users and cgroups
+ * @tenants: all tenants, in the order of their users, and then of their cgroups
  * @queues: the tenants that rest, by the number of the clock
  * @armed: the clocks whose hrtimer was started, and not cancelled since
  * @clocks: the clocks whose queue is not empty
@@ -152,7 +153,7 @@ struct hwtimer_worker {
 	unsigned int nr;
 
 	raw_spinlock_t lock; /* see above */
-	DECLARE_HASHTABLE(tenants, 8);
+	struct rb_root tenants;
 	struct hwtimer_worker_queue queues[HWTIMER_CLOCKS];
 	unsigned long armed;
 	unsigned long clocks;
@@ -215,18 +216,19 @@ static void queue_del(struct hwtimer_tenant_queue *own)
 
 /* ---- tenants ---- */
 
-static struct hwtimer_tenant *tenant_find(struct hwtimer_worker *worker,
-					  const struct hwtimer_tenant_id *id)
+/* Orders tenants by their users, and those of a user by their cgroups. */
+static int tenant_compare(struct rb_node *node, const struct rb_node *other)
 {
-	struct hwtimer_tenant *tenant;
+	const struct hwtimer_tenant_id *a =
+		&rb_entry(node, struct hwtimer_tenant, node)->id;
+	const struct hwtimer_tenant_id *b =
+		&rb_entry(other, struct hwtimer_tenant, node)->id;
 
-	lockdep_assert_held(&worker->lock);
-	hash_for_each_possible(worker->tenants, tenant, bucket,
-			       __kuid_val(id->uid) ^ id->cgroup)
-		if (uid_eq(tenant->id.uid, id->uid) &&
-		    tenant->id.cgroup == id->cgroup)
-			return tenant;
-	return NULL;
+	if (!uid_eq(a->uid, b->uid))
+		return uid_lt(a->uid, b->uid) ? -1 : 1;
+	if (a->cgroup != b->cgroup)
+		return a->cgroup < b->cgroup ? -1 : 1;
+	return 0;
 }
 
 static struct hwtimer_tenant *tenant_create(struct hwtimer_worker *worker,
@@ -262,20 +264,17 @@ struct hwtimer_tenant *hwtimer_tenant_get(struct hwtimer_worker *worker,
 					  const struct hwtimer_tenant_id *id)
 {
 	struct hwtimer_tenant *fresh = tenant_create(worker, id), *tenant;
+	struct rb_node *found;
 
 	if (!fresh)
 		return NULL;
 	raw_spin_lock(&worker->lock);
-	tenant = tenant_find(worker, id);
-	if (!tenant) {
-		tenant = fresh;
-		fresh = NULL;
-		hash_add(worker->tenants, &tenant->bucket,
-			 __kuid_val(id->uid) ^ id->cgroup);
-	}
+	found = rb_find_add(&fresh->node, &worker->tenants, tenant_compare);
+	tenant = found ? rb_entry(found, struct hwtimer_tenant, node) : fresh;
 	tenant->users++;
 	raw_spin_unlock(&worker->lock);
-	kfree(fresh);
+	if (found)
+		kfree(fresh);
 	return tenant;
 }
 
@@ -300,7 +299,7 @@ void hwtimer_tenant_put(struct hwtimer_tenant *tenant)
 		/* It may have been due with an alarm that was forgotten then. */
 		if (!RB_EMPTY_NODE(&tenant->place.node))
 			timerqueue_del(&worker->ready, &tenant->place);
-		hash_del(&tenant->bucket);
+		rb_erase(&tenant->node, &worker->tenants);
 	}
 	raw_spin_unlock(&worker->lock);
 	if (last)
@@ -955,7 +954,7 @@ static void worker_init(struct hwtimer_worker *worker, unsigned int nr)
 
 	worker->nr = nr;
 	raw_spin_lock_init(&worker->lock);
-	hash_init(worker->tenants);
+	worker->tenants = RB_ROOT;
 	timerqueue_init_head(&worker->ready);
 	for (clock = 0; clock < HWTIMER_CLOCKS; clock++)
 		queue_init(&worker->queues[clock], worker, clock);
@@ -1037,6 +1036,6 @@ void hwtimer_worker_stop(struct hwtimer_worker *worker)
  */
 void hwtimer_worker_free(struct hwtimer_worker *worker)
 {
-	WARN_ON_ONCE(!hash_empty(worker->tenants));
+	WARN_ON_ONCE(!RB_EMPTY_ROOT(&worker->tenants));
 	kfree(worker);
 }

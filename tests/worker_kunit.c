@@ -712,6 +712,38 @@ static void a_tenant_is_one_for_all_its_jobs(struct kunit *test)
 	hwtimer_tenant_put(same);
 }
 
+/* Each user has a tenant for each cgroup, whichever bits of the two differ. */
+static void tenants_are_told_apart(struct kunit *test)
+{
+	static const struct hwtimer_tenant_id ids[] = {
+		{ KUIDT_INIT(1), 2 },
+		{ KUIDT_INIT(2), 1 },
+		{ KUIDT_INIT(1), 2 + BIT_ULL(32) },
+		{ KUIDT_INIT(1), 2 + BIT_ULL(63) },
+		{ KUIDT_INIT(1 + BIT(31)), 2 },
+		{ KUIDT_INIT(2), 2 },
+		{ KUIDT_INIT(1), 1 },
+	};
+	struct hwtimer_tenant *all[ARRAY_SIZE(ids)], *same;
+	struct worker_test *priv = test->priv;
+	unsigned int i, other;
+
+	for (i = 0; i < ARRAY_SIZE(ids); i++) {
+		all[i] = hwtimer_tenant_get(priv->worker, &ids[i]);
+		KUNIT_ASSERT_NOT_NULL(test, all[i]);
+		for (other = 0; other < i; other++)
+			KUNIT_EXPECT_PTR_NE(test, all[i], all[other]);
+	}
+	/* The tree loses no other one with the one that goes. */
+	hwtimer_tenant_put(all[0]);
+	for (i = 1; i < ARRAY_SIZE(ids); i++) {
+		same = hwtimer_tenant_get(priv->worker, &ids[i]);
+		KUNIT_EXPECT_PTR_EQ(test, same, all[i]);
+		hwtimer_tenant_put(same);
+		hwtimer_tenant_put(all[i]);
+	}
+}
+
 /* One that the worker has found due may go when its alarm was forgotten. */
 static void a_tenant_that_was_due_can_go(struct kunit *test)
 {
@@ -873,6 +905,7 @@ static struct kunit_case worker_test_cases[] = {
 	KUNIT_CASE(tenants_share_by_time),
 	KUNIT_CASE(a_burst_of_another_tenant_holds_up_nobody),
 	KUNIT_CASE(a_tenant_is_one_for_all_its_jobs),
+	KUNIT_CASE(tenants_are_told_apart),
 	KUNIT_CASE(a_tenant_that_was_due_can_go),
 	KUNIT_CASE(tenants_with_nothing_due_are_skipped),
 	KUNIT_CASE(a_busy_worker_holds_up_no_tracer),

@@ -5,10 +5,8 @@
 
 #include <linux/list.h>
 #include <linux/log2.h>
-#include <linux/string.h>
 
 #define DEFINE_HASHTABLE(name, bits) struct hlist_head name[1 << (bits)]
-#define DECLARE_HASHTABLE(name, bits) struct hlist_head name[1 << (bits)]
 #define HASH_SIZE(table) (sizeof(table) / sizeof((table)[0]))
 #define HASH_BITS(table) ilog2(HASH_SIZE(table))
 
@@ -22,16 +20,5 @@ static inline unsigned int hash_min(unsigned long value, unsigned int bits)
 #define hash_del(node) hlist_del(node)
 #define hash_for_each_possible(table, p, member, key) \
 	hlist_for_each_entry(p, hash_bucket(table, key), member)
-static inline bool sim_hash_empty(const struct hlist_head *table,
-				  unsigned int size)
-{
-	while (size--)
-		if (table[size].first)
-			return false;
-	return true;
-}
-
-#define hash_empty(table) sim_hash_empty(table, HASH_SIZE(table))
-#define hash_init(table) memset(table, 0, sizeof(table))
 
 #endif /* SIM_LINUX_HASHTABLE_H */

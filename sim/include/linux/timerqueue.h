@@ -8,10 +8,7 @@
 
 #include <linux/kernel.h>
 #include <linux/ktime.h>
-
-struct rb_node {
-	struct rb_node *next, **link;
-};
+#include <linux/rbtree.h>
 
 struct timerqueue_node {
 	struct rb_node node;
@@ -19,10 +16,8 @@ struct timerqueue_node {
 };
 
 struct timerqueue_head {
-	struct rb_node *first;
+	struct rb_root tree;
 };
-
-#define RB_EMPTY_NODE(rb) (!(rb)->link)
 
 static inline void timerqueue_init(struct timerqueue_node *node)
 {
@@ -31,7 +26,7 @@ static inline void timerqueue_init(struct timerqueue_node *node)
 
 static inline void timerqueue_init_head(struct timerqueue_head *head)
 {
-	head->first = NULL;
+	head->tree.first = NULL;
 }
 
 static inline struct timerqueue_node *timerqueue_of(struct rb_node *rb)
@@ -42,7 +37,7 @@ static inline struct timerqueue_node *timerqueue_of(struct rb_node *rb)
 static inline struct timerqueue_node *
 timerqueue_getnext(struct timerqueue_head *head)
 {
-	return timerqueue_of(head->first);
+	return timerqueue_of(head->tree.first);
 }
 
 static inline struct timerqueue_node *
@@ -55,18 +50,14 @@ timerqueue_iterate_next(struct timerqueue_node *node)
 static inline bool timerqueue_add(struct timerqueue_head *head,
 				  struct timerqueue_node *node)
 {
-	struct rb_node **link = &head->first;
+	struct rb_node **link = &head->tree.first;
 
 	if (!RB_EMPTY_NODE(&node->node))
 		sim_fail("timerqueue_add() of a node that is in a queue");
 	while (*link && timerqueue_of(*link)->expires <= node->expires)
 		link = &(*link)->next;
-	node->node.next = *link;
-	node->node.link = link;
-	if (*link)
-		(*link)->link = &node->node.next;
-	*link = &node->node;
-	return link == &head->first;
+	rb_insert(&node->node, link);
+	return link == &head->tree.first;
 }
 
 /* Returns whether others are left. */
@@ -75,11 +66,8 @@ static inline bool timerqueue_del(struct timerqueue_head *head,
 {
 	if (RB_EMPTY_NODE(&node->node))
 		sim_fail("timerqueue_del() of a node that is in no queue");
-	*node->node.link = node->node.next;
-	if (node->node.next)
-		node->node.next->link = node->node.link;
-	timerqueue_init(node);
-	return head->first;
+	rb_erase(&node->node, &head->tree);
+	return !RB_EMPTY_ROOT(&head->tree);
 }
 
 #endif /* SIM_LINUX_TIMERQUEUE_H */
