@@ -136,7 +136,6 @@ struct hwtimer_worker_queue {
  *	instance's lock
  * @tenants: all tenants, in the order of their users, and then of their cgroups
  * @queues: the tenants that rest, by the number of the clock
- * @armed: the clocks whose hrtimer was started, and not cancelled since
  * @clocks: the clocks whose queue is not empty
  * @ready: tenants that have an alarm that is due, by their rank
  * @rank: the rank of the tenant that was picked last, or a higher one that was picked before
@@ -155,7 +154,6 @@ struct hwtimer_worker {
 	raw_spinlock_t lock; /* see above */
 	struct rb_root tenants;
 	struct hwtimer_worker_queue queues[HWTIMER_CLOCKS];
-	unsigned long armed;
 	unsigned long clocks;
 	struct timerqueue_head ready;
 	u64 rank;
@@ -181,18 +179,14 @@ static enum hrtimer_restart queue_timer_fn(struct hrtimer *timer)
 static void queue_arm(struct hwtimer_worker_queue *queue)
 {
 	struct timerqueue_node *first = timerqueue_getnext(&queue->tenants);
-	struct hwtimer_worker *worker = queue->worker;
 	struct hrtimer *timer = &queue->timer;
 
-	lockdep_assert_held(&worker->lock);
-	if (!first || first->expires == KTIME_MAX) {
+	lockdep_assert_held(&queue->worker->lock);
+	if (!first || first->expires == KTIME_MAX)
 		hrtimer_try_to_cancel(timer);
-		worker->armed &= ~queue->bit;
-	} else if (!hrtimer_is_queued(timer) ||
-		   hrtimer_get_expires(timer) != first->expires) {
+	else if (!hrtimer_is_queued(timer) ||
+		 hrtimer_get_expires(timer) != first->expires)
 		hrtimer_start(timer, first->expires, HRTIMER_MODE_ABS_HARD);
-		worker->armed |= queue->bit;
-	}
 }
 
 /* Enters a tenant by its first alarm on a clock, @own. Returns whether it is the first. */
@@ -544,13 +538,13 @@ static struct hwtimer_tenant *worker_pick(struct hwtimer_worker *worker,
  */
 static void worker_falls_asleep(struct hwtimer_worker *worker)
 {
-	unsigned long clocks = worker->clocks | worker->armed;
 	unsigned int clock;
 
 	lockdep_assert_held(&worker->lock);
 	worker->sleeping = true;
 	set_current_state(TASK_IDLE);
-	for_each_set_bit(clock, &clocks, HWTIMER_CLOCKS)
+	/* The hrtimer of a queue that is empty now may still be armed. */
+	for (clock = 0; clock < HWTIMER_CLOCKS; clock++)
 		queue_arm(&worker->queues[clock]);
 }
 

@@ -323,6 +323,25 @@ static void a_forgotten_alarm_wakes_nobody(struct kunit *test)
 		KUNIT_EXPECT_LE(test, priv->fence.job.served_at, wakeup + 1);
 }
 
+/* Nor for one that was forgotten while the worker served something else. */
+static void an_alarm_forgotten_meanwhile_wakes_nobody(struct kunit *test)
+{
+	struct worker_test *priv = test->priv;
+	u64 wakeup, time = ktime_get_ns() + 100 * NSEC_PER_MSEC;
+
+	hwtimer_worker_kick(&priv->job.job.turns, time);
+	/* Mostly the worker has armed the hrtimer, and sleeps. */
+	msleep(20);
+	keep_busy(test);
+	hwtimer_worker_forget(&priv->job.job);
+	complete(&priv->busy.released);
+	msleep(200);
+	pass_fence(test, 0);
+	wakeup = priv->busy.job.served_at;
+	if (!priv->job.turns)
+		KUNIT_EXPECT_LE(test, priv->fence.job.served_at, wakeup + 1);
+}
+
 /* The worker does not serve a job that was detached, even if it is kicked. */
 static void a_detached_job_is_not_served(struct kunit *test)
 {
@@ -894,6 +913,7 @@ static struct kunit_case worker_test_cases[] = {
 	KUNIT_CASE(a_forgotten_alarm_is_not_served),
 	KUNIT_CASE(a_due_alarm_can_be_forgotten),
 	KUNIT_CASE(a_forgotten_alarm_wakes_nobody),
+	KUNIT_CASE(an_alarm_forgotten_meanwhile_wakes_nobody),
 	KUNIT_CASE(a_detached_job_is_not_served),
 	KUNIT_CASE(wakeups_are_counted_by_job),
 	KUNIT_CASE(two_alarms_are_one_wakeup),
