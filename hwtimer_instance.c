@@ -68,8 +68,11 @@ static void instance_free_work(struct work_struct *work)
 }
 
 /* Called by the worker when it has left the instance. The last user has it freed. */
-static void instance_left(struct hwtimer_instance *instance)
+static void instance_job_left(struct hwtimer_job *job)
 {
+	struct hwtimer_instance *instance =
+		container_of(job, struct hwtimer_instance, job);
+
 	/* Not here: other instances of the worker would wait. */
 	if (refcount_dec_and_test(&instance->users))
 		queue_work(hwtimer_free_queue, &instance->free_work);
@@ -109,11 +112,6 @@ hwtimer_instance_create(struct hwtimer_account *account)
 	hwtimer_registry_add(instance);
 	trace_hwtimer_open(instance);
 	return instance;
-}
-
-static void instance_job_left(struct hwtimer_job *job)
-{
-	instance_left(container_of(job, struct hwtimer_instance, job));
 }
 
 /**
