@@ -76,7 +76,7 @@ static inline __u64 log_p99(struct durations *log, unsigned int since,
  * struct board - what the tenants tell the tester
  * @lateness: of the victim's timers
  * @forks: time that the victim needs for fork() and wait()
- * @starts: time that the victim needs for open(), a first timer and close()
+ * @starts: time that the victim needs for a first timer and close()
  * @closes: time that the victim needs to close a descriptor that the attacker sent
  * @start: time that the attacker needed until it was ready, ns
  * @made: number of objects that the attacker has made (instances, timers, waiters)

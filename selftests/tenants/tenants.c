@@ -4,9 +4,9 @@
  * the attacker does, the victim's timers stay in time, the module's threads do no more for the
  * attacker than it does itself, and the attacker's limits hold.
  *
- * Times are measured in turns, without and with the attack, and medians are compared: so a
- * host that is slow for a while cancels out. A row that fails is measured again, up to
- * TRIES times, with new measurements of the victim alone.
+ * Times are measured in turns, without and with the attack, and medians are compared. A row
+ * that fails is measured again, up to TRIES times, with new measurements of the victim alone.
+ * In a machine whose clock counts instructions (vm/check.sh), a busy host changes none of them.
  *
  * HWTIMER_TENANTS=full in the environment takes more and longer measurements.
  */
@@ -157,7 +157,7 @@ static bool start_attack(struct board *board, void (*attack)(struct board *),
  * struct window - what happened in a window of time
  * @lateness: 99th percentile of the victim's lateness, ns
  * @forks: 99th percentile of the time in which the victim forked, ns
- * @starts: the same of open(), a first timer and close()
+ * @starts: the same of a first timer and close()
  * @used: processor time that was used in it
  */
 struct window {
