@@ -78,6 +78,8 @@ static inline __u64 log_p99(struct durations *log, unsigned int since,
  * @forks: time that the victim needs for fork() and wait()
  * @starts: time that the victim needs for a first timer and close()
  * @closes: time that the victim needs to close a descriptor that the attacker sent
+ * @first: the shortest time that a first timer took, ns
+ * @further: the same of a further one
  * @start: time that the attacker needed until it was ready, ns
  * @made: number of objects that the attacker has made (instances, timers, waiters)
  * @bytes: kernel memory of the attacker's instances by STATS
@@ -90,6 +92,8 @@ struct board {
 	struct durations forks;
 	struct durations starts;
 	struct durations closes;
+	__u64 first;
+	__u64 further;
 	__u64 start;
 	unsigned long made;
 	unsigned long long bytes;

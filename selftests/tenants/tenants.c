@@ -608,6 +608,66 @@ TEST_F(tenants, who_is_stopped_causes_nothing)
 	EXPECT_GE(SEC / MORE, used);
 }
 
+/* ---- what a first timer costs ---- */
+
+/* Processes that have a first timer, and the further timers of each */
+#define STARTS_COUNT 20
+#define FURTHER 20
+
+/* What a first timer may cost, in further ones */
+#define FIRST_MAX 10
+
+static __u64 time_of_timer(int fd)
+{
+	struct hwtimer_request request = { .time = HOUR };
+	__u64 begun = now_ns();
+
+	if (ioctl(fd, HWTIMER_IOC_SCHEDULE, &request))
+		_exit(1);
+	return now_ns() - begun;
+}
+
+static void first_timer(struct board *board)
+{
+	struct hwtimer_info info;
+	int fd = dev_open(0);
+	__u64 time;
+
+	/* The first call of any kind costs the program page faults. */
+	if (fd < 0 || dev_info(fd, &info))
+		_exit(2);
+	time = time_of_timer(fd);
+	if (time < board->first)
+		board->first = time;
+	for (unsigned int i = 0; i < FURTHER; i++) {
+		time = time_of_timer(fd);
+		if (time < board->further)
+			board->further = time;
+	}
+	_exit(0);
+}
+
+/*
+ * The shortest times are those in which nothing else happened. Each process is one of another
+ * user, so nothing is left from the one before.
+ */
+TEST_F(tenants, first_timer_costs_no_thread)
+{
+	struct board *board = self->board;
+
+	board->first = UINT64_MAX;
+	board->further = UINT64_MAX;
+	for (unsigned int i = 0; i < STARTS_COUNT; i++) {
+		pid_t pid = tenant_start(VICTIM, VICTIM_UID + i, first_timer,
+					 board);
+
+		ASSERT_EQ(0, wait_for_child(pid));
+	}
+	printf("# first: at best %llu ns for a first timer, %llu ns for a further one\n",
+	       board->first, board->further);
+	EXPECT_GE(FIRST_MAX * board->further, board->first);
+}
+
 /* ---- limits ---- */
 
 /* What the victim's try at using the device came to: 0 or an errno */
