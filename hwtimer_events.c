@@ -11,26 +11,6 @@
 #include "hwtimer_period.h"
 #include "hwtimer_trace.h"
 
-/**
- * hwtimer_events_record - find the record of an event
- * @instance: the instance; its lock is held
- * @nr: number of an entry of the ring
- *
- * Return: the record, in state HWTIMER_EXPIRED; NULL: the entry is dead.
- */
-struct hwtimer_record *
-hwtimer_events_record(const struct hwtimer_instance *instance, u32 nr)
-{
-	u64 id = *hwtimer_events_id(&instance->events, nr);
-	struct hwtimer_record *record =
-		hwtimer_table_record(&instance->table, lower_32_bits(id));
-
-	return record->generation == upper_32_bits(id) &&
-			       record->state == HWTIMER_EXPIRED ?
-		       record :
-		       NULL;
-}
-
 /*
  * The index of an event in stats.lateness: see HWTIMER_LATENESS_BOUND. In units of 256 ns,
  * the two bits after the highest one choose among the four buckets of a power of two; below

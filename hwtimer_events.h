@@ -110,8 +110,6 @@ static inline void hwtimer_events_move(struct hwtimer_events *events, u64 *ring,
 	WRITE_ONCE(events->bound, entries - min(entries / 2, HWTIMER_HOLD));
 }
 
-struct hwtimer_record *
-hwtimer_events_record(const struct hwtimer_instance *instance, u32 nr);
 unsigned int hwtimer_events_turn(struct hwtimer_instance *instance, u64 now);
 void hwtimer_events_taken(struct hwtimer_instance *instance, u32 count);
 void hwtimer_events_drop(struct hwtimer_instance *instance,

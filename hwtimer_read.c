@@ -50,10 +50,10 @@ static bool at_least_once(const struct hwtimer_instance *instance)
 
 static void event_fill(const struct hwtimer_instance *instance,
 		       struct hwtimer_event *event,
-		       const struct hwtimer_record *record, u32 index, u64 now)
+		       const struct hwtimer_record *record, u64 id, u64 now)
 {
 	*event = (struct hwtimer_event){
-		.id = hwtimer_table_id(record, index),
+		.id = id,
 		.user_data = record->user_data,
 		.deadline = record->deadline,
 		.lateness = record->lateness,
@@ -89,14 +89,15 @@ static void batch_fill(const struct hwtimer_instance *instance,
 
 	batch->count = 0;
 	for (; nr != end && batch->count < max; nr++) {
+		u64 id = *hwtimer_events_id(events, nr);
 		struct hwtimer_record *record =
-			hwtimer_events_record(instance, nr);
+			hwtimer_table_expired(&instance->table, id);
 
 		entry_prefetch(instance, nr + READ_BATCH);
 		if (unlikely(!record))
 			continue;
-		event_fill(instance, &batch->events[batch->count], record,
-			   lower_32_bits(*hwtimer_events_id(events, nr)), now);
+		event_fill(instance, &batch->events[batch->count], record, id,
+			   now);
 		batch->records[batch->count] = record;
 		batch->entries[batch->count++] = nr;
 	}
@@ -400,7 +401,7 @@ static bool ack_some(struct hwtimer_instance *instance, u32 *count)
 			continue;
 		--*count;
 		WRITE_ONCE(events->read, events->read - 1);
-		record = hwtimer_events_record(instance, nr);
+		record = hwtimer_table_expired(&instance->table, id);
 		/* The event was dropped after it had been read. */
 		if (!record)
 			continue;
@@ -453,13 +454,13 @@ static void rewind_some(struct hwtimer_instance *instance)
 
 	lockdep_assert_held(&instance->lock);
 	for (; look-- && events->next != events->head; events->next--) {
-		u32 nr = events->next - 1;
+		u64 id = *hwtimer_events_id(events, events->next - 1);
 		struct hwtimer_record *record;
 
-		if (!*hwtimer_events_id(events, nr))
+		if (!id)
 			continue;
 		WRITE_ONCE(events->read, events->read - 1);
-		record = hwtimer_events_record(instance, nr);
+		record = hwtimer_table_expired(&instance->table, id);
 		if (!record)
 			continue;
 		record->flags &= ~HWTIMER_RECORD_READ;

@@ -738,8 +738,9 @@ static noinline int supply_reserve_slowly(struct hwtimer_instance *instance,
 	}
 	if (supply.memory)
 		supply_free_wheel(instance, &supply, true);
-	/* The chunks that could be had are of no use to the requests that are refused. */
+	/* What could be had is of no use to the requests that are refused. */
 	hwtimer_supply_trim(instance);
+	hwtimer_shrink_ended(instance);
 	return -ENOMEM;
 }
 

@@ -499,6 +499,25 @@ static inline void hwtimer_table_put(struct hwtimer_table *table, u32 index)
 }
 
 /**
+ * hwtimer_table_expired - find the record of an event
+ * @table: the instance's table
+ * @id: the id that the timer had when it expired
+ *
+ * Return: the record, in state HWTIMER_EXPIRED; NULL: the event was dropped.
+ */
+static inline struct hwtimer_record *
+hwtimer_table_expired(const struct hwtimer_table *table, u64 id)
+{
+	struct hwtimer_record *record =
+		hwtimer_table_record(table, lower_32_bits(id));
+
+	return record->generation == upper_32_bits(id) &&
+			       record->state == HWTIMER_EXPIRED ?
+		       record :
+		       NULL;
+}
+
+/**
  * hwtimer_table_find - find the record that an id from user space names
  * @table: the instance's table
  * @id: the id; may be anything

@@ -249,14 +249,14 @@ void sim_inspect_events(struct file *file)
 	if (!events->ring)
 		return;
 	for (nr = events->head; nr != events->tail; nr++) {
-		bool live = *hwtimer_events_id(events, nr) &&
-			    hwtimer_events_record(instance, nr);
+		u64 id = *hwtimer_events_id(events, nr);
+		bool live = id && hwtimer_table_expired(&instance->table, id);
 
 		ready += live;
 		if ((s32)(nr - events->next) >= 0)
 			unread += live;
 		else
-			read += !!*hwtimer_events_id(events, nr);
+			read += !!id;
 	}
 	if (ready != instance->stats.ready || unread != events->unread ||
 	    read != events->read)

@@ -108,7 +108,7 @@ inline free_record(i)
 	used[i] = false
 }
 
-/* hwtimer_events_record() */
+/* hwtimer_table_expired() */
 #ifdef FAULT_DEAD_MATCHES
 #define ALIVE(nr) (state[ring[nr]] == EXPIRED)
 #else
