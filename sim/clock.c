@@ -245,6 +245,17 @@ void sim_clock_interrupt(bool all)
 	sim_unlock();
 }
 
+/* Whether an hrtimer on a clock is armed for @time or before. No thread runs. */
+bool sim_clock_armed(clockid_t clock, int64_t time)
+{
+	const struct hrtimer *timer;
+
+	list_for_each_entry(timer, &armed, entry)
+		if (timer->clock == clock && timer->expires <= time)
+			return true;
+	return false;
+}
+
 /* The time until a timer is due, on CLOCK_MONOTONIC */
 static u64 timer_left(const struct hrtimer *timer)
 {

@@ -25,7 +25,7 @@ static void pretend(struct hwtimer_instance *instance,
 	instance->lock.owner = owner;
 }
 
-static bool queued(struct hwtimer_alarm *alarm)
+static bool queued(const struct hwtimer_alarm *alarm)
 {
 	return !RB_EMPTY_NODE(&alarm->node.node);
 }
@@ -164,11 +164,22 @@ void sim_inspect_open(struct file *file)
 	instance->lock.released = look;
 }
 
+/*
+ * Whether the worker comes for an alarm: an hrtimer wakes it then, or before. That of another
+ * worker may be taken for it.
+ */
+static bool comes(const struct hwtimer_alarm *alarm)
+{
+	return queued(alarm) &&
+	       (alarm->ready || sim_clock_armed(hwtimer_clocks[alarm->clock].id,
+						alarm->node.expires));
+}
+
 /**
  * sim_inspect_alarm - check whether the worker comes in time for the earliest timer
  * @file: the file of the instance
  *
- * The alarm may be early, and a due one means that the worker is on its way. Chores within
+ * No thread runs. The alarm may be early, and if it is due, the hrtimer is late. Chores within
  * a tick do, too: they look after timers that were overdue when the clock was set.
  */
 void sim_inspect_alarm(struct file *file)
@@ -197,21 +208,19 @@ void sim_inspect_alarm(struct file *file)
 		turns->offset);
 	if (time == KTIME_MAX)
 		return;
-	if (queued((struct hwtimer_alarm *)turns) &&
+	if (comes(turns) &&
 	    (turns->ready || turns->node.expires <= (s64)time ||
 	     turns->node.expires <=
 		     (s64)sim_now(hwtimer_clocks[turns->clock].id)))
 		return;
 	soon = sim_now(CLOCK_MONOTONIC) + 2 * instance->wheel.shape.tick;
-	if (queued((struct hwtimer_alarm *)chores) &&
+	if (comes(chores) &&
 	    (chores->ready || chores->node.expires <= (s64)soon))
 		return;
 	sim_fail(
 		"the wheel of instance %llu has to turn at %llu, but the worker comes at %lld; it is %llu",
 		instance->nr, time,
-		queued((struct hwtimer_alarm *)turns) ?
-			(long long)turns->node.expires :
-			-1ll,
+		queued(turns) ? (long long)turns->node.expires : -1ll,
 		(u64)sim_now(hwtimer_clocks[turns->clock].id));
 }
 
@@ -231,7 +240,7 @@ void sim_inspect_idle(struct file *file)
 		sim_fail("nobody watches instance %llu, which is idle",
 			 instance->nr);
 	if (instance->shrink.at != HWTIMER_TICK_NONE &&
-	    !queued(&instance->job.chores))
+	    !comes(&instance->job.chores))
 		sim_fail("the worker does not come to shrink instance %llu",
 			 instance->nr);
 }

@@ -204,6 +204,7 @@ bool sim_clock_was_set(void);
 void sim_clock_advance(uint64_t time);
 bool sim_clock_jump(void);
 void sim_clock_interrupt(bool all);
+bool sim_clock_armed(clockid_t clock, int64_t time);
 
 /* Sleeps; a signal ends that. */
 void sim_sleep(uint64_t time);
