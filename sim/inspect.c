@@ -137,6 +137,21 @@ static void look_at_worker(const struct hwtimer_instance *instance,
 			hold->ahead, instance->nr, instance->events.mask + 1);
 }
 
+/* Checks that a table counts until it is freed. It is the worker's. */
+static void look_at_outgrown(const struct hwtimer_instance *instance)
+{
+	const struct hwtimer_shrink *shrink = &instance->shrink;
+
+	if (!(current->flags & PF_KTHREAD) ||
+	    !hwtimer_table_end(&shrink->outgrown))
+		return;
+	if (shrink->outgrown_bytes < hwtimer_table_bytes(&shrink->outgrown))
+		sim_fail(
+			"instance %llu has %llu bytes to free, and counts %llu of them",
+			instance->nr, hwtimer_table_bytes(&shrink->outgrown),
+			shrink->outgrown_bytes);
+}
+
 /* Called by the holder of an instance's lock, who is about to release it. */
 static void look(struct spinlock *lock)
 {
@@ -148,6 +163,7 @@ static void look(struct spinlock *lock)
 	look_at_work(instance, hold);
 	look_at_events(instance);
 	look_at_worker(instance, hold);
+	look_at_outgrown(instance);
 	hold->stats = instance->stats;
 	hold->head = instance->events.head;
 	hold->walked = instance->wheel.stats.walked;
