@@ -61,9 +61,7 @@ TURNS=2
 OTHER_TURNS=2
 # The most system calls of a measurement in User-Mode Linux
 CALLS=800000
-# Timers of a crowd that expires at once, the number of crowds, and pairs for dead entries
-CROWD=1000000
-BURSTS=10
+# Pairs for dead entries
 PAIRS=100000000
 # Options of the programs
 CORE_OPTIONS=()
@@ -132,7 +130,7 @@ choose_scale()
 
 	case $SCALE in
 	quick)
-		reps=2 SIZES=10000,1000000 LARGEST='' PAIRS=10000000 CROWD=100000
+		reps=2 SIZES=10000,1000000 LARGEST='' PAIRS=10000000
 		CORE_OPTIONS=(--timers "10000,1000000" --pairs 3)
 		SERVER_RUNS=("--connections 100,1000 --most 20000") ;;
 	pages)
@@ -143,7 +141,7 @@ choose_scale()
 			     "--systems hwtimer $PACED") ;;
 	tiny)
 		reps=1 SIZES=1000 MILLION=10000 LARGEST=20000 PAIRS=100000 CALLS=2000
-		CROWD=10000 BURSTS=1 NETTY=0
+		NETTY=0
 		places=(core host uml instructions server)
 		CORE_OPTIONS=(--timers 1000 --pairs 1)
 		SERVER_RUNS=("--connections 100 --most 2000 --reps 1"
@@ -239,7 +237,7 @@ measure_this()
 	native_turns "$1"
 	"${program[@]}" "${bulks[@]}" --timers "$(sizes 1000000)" --ticks
 	"${program[@]}" "${bulks[@]}" --timers "$(sizes 100000)" --idle 5
-	"${program[@]}" --extras --pairs "$PAIRS" --crowd "$CROWD" --bursts "$BURSTS"
+	"${program[@]}" --extras --pairs "$PAIRS"
 	for run in "${SERVER_RUNS[@]}"; do
 		# shellcheck disable=SC2086 # several options
 		"$BUILD_DIR/bench/server-bench" --json --where this --rep "$1" $run
@@ -339,7 +337,7 @@ measure_uml()
 	guest uml-7.3 4096 "$script" | turns_of_floor "$1"
 	PREFIX=()
 	guest uml-7.3 4096 "insmod hwtimer.ko \
-		&& $bench --extras --pairs $PAIRS --crowd $CROWD --bursts $BURSTS"
+		&& $bench --extras --pairs $PAIRS"
 }
 
 # ways_in_guest COMMAND: prints a script of one line that runs hwtimer in each way, with each
@@ -408,23 +406,8 @@ measure_qemu()
 
 	script+=" && $bench --timers 10000 --systems hwtimer,$IN_KERNEL"
 	guest stock-6.12 2048 "$script"
-	qemu_extras "insmod hwtimer.ko \
-		&& $bench --extras --pairs 1000000 --crowd 100000"
-}
-
-# To trace waits for locks, the kernel patches its code while another processor runs it.
-# QEMU 7.2 does not always survive that: see vm/machine-qemu.sh.
-qemu_extras()
-{
-	local console=$BUILD_DIR/bench/extras.console tries=3
-
-	until guest stock-6.12 2048 "$1" --log "$console" >"$console.out"; do
-		tries=$((tries - 1))
-		[ "$tries" -gt 0 ] && grep -q 'Oops: int3' "$console" || return
-		say "QEMU's known fault with patched code: trying again"
-	done
-	cat "$console.out"
-	rm -f "$console" "$console.out"
+	guest stock-6.12 2048 "insmod hwtimer.ko \
+		&& $bench --extras --pairs 1000000"
 }
 
 # Here a nanosecond is an instruction: of the program, of the module and of the kernel, the

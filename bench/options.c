@@ -41,19 +41,13 @@ void options_parse(struct options *options, int argc, char **argv)
 		  parse_u32, &options->idle, 0, 1000 },
 		{ "extras", NULL,
 		  "instead of the phases: two producers, two threads, one timer against\n"
-		  "                     one timerfd, many instances, an expiring crowd, dead\n"
-		  "                     entries",
+		  "                     one timerfd, many instances, dead entries",
 		  parse_flag, &options->extras },
 		{ "extra", "NAME",
-		  "with --extras: only producers, threads, single, instances, crowd\n"
-		  "                     or dead",
+		  "with --extras: only producers, threads, single, instances or dead",
 		  parse_text, &options->extra },
 		{ "pairs", "N", "pairs that make dead entries (100000000)",
 		  parse_u32, &options->pairs, 1, 1000000000 },
-		{ "crowd", "N", "timers in the crowd (1000000)", parse_u32,
-		  &options->crowd, 1, 10000000 },
-		{ "bursts", "N", "crowds that expire, one after another (1)",
-		  parse_u32, &options->bursts, 1, 1000 },
 		{ "check", NULL,
 		  "only check that each timer is delivered once and never early",
 		  parse_flag, &options->check },
@@ -65,8 +59,6 @@ void options_parse(struct options *options, int argc, char **argv)
 		.where = "host",
 		.calls = 40000000,
 		.pairs = 100000000,
-		.crowd = 1000000,
-		.bursts = 1,
 	};
 	parse_options(table, argc, argv);
 }

@@ -26,8 +26,6 @@
  * @extras: measure what extra.h lists instead of the phases
  * @extra: name of the only extra that is wanted; NULL: all
  * @pairs: number of pairs for extra_dead()
- * @crowd: number of timers for extra_crowd()
- * @bursts: number of bursts of extra_crowd()
  * @check: measure nothing; only check that all timers are delivered
  */
 struct options {
@@ -44,8 +42,6 @@ struct options {
 	bool extras;
 	const char *extra;
 	__u32 pairs;
-	__u32 crowd;
-	__u32 bursts;
 	bool check;
 };
 

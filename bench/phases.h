@@ -16,7 +16,6 @@
  * @lead: factor by which the time to the first deadline exceeds the expected need
  * @unseen: work in interrupts cannot be timed here
  * @idle: time without timers before the measured round, ns
- * @bursts: number of bursts of extra_crowd()
  * @cpu: the processor to run on
  * @seed: seed of the random numbers
  */
@@ -28,7 +27,6 @@ struct run {
 	double lead;
 	bool unseen;
 	__u64 idle;
-	__u32 bursts;
 	int cpu;
 	__u64 seed;
 };

@@ -265,12 +265,10 @@ class Targets:
         self.add_core()
         self.add_life_cycles()
         self.add_sizes()
-        self.add_idle()
         self.add_batches()
         self.add_threads()
         self.add_bytes()
         self.add_rivals()
-        self.add_wait()
         self.add_server()
         self.add_dead()
         return self.list
@@ -313,24 +311,6 @@ class Targets:
             self.add(f"any phase, 10,000,000 / 1,000,000, {where}", 1.5, value,
                      detail=phase)
 
-    def add_idle(self):
-        """Times differ from one process to the next by more than the bound allows; so
-        instructions decide, and the times are said besides."""
-        value, what = worst(
-            (self.ratio(self.ours(phase, timers, "bulks, after 5 s", "counts"),
-                        self.ours(phase, timers, "bulks", "counts")),
-             f"{phase}, {timers:,} timers")
-            for phase in PHASES for timers in (1000, 10000))
-        time, when = worst(
-            (self.ratio(self.ours(phase, timers, BULKS + ", after 5 s", "core"),
-                        self.ours(phase, timers, where="core")),
-             f"{phase}, {timers:,} timers")
-            for phase in PHASES for timers in (10000, 100000, MILLION))
-        if time:
-            what += f"; by time {time:.2f} ({when})"
-        self.add("any phase, after 5 s idle / before, instructions", 1.1, value,
-                 detail=what)
-
     # ---- calls ----
 
     def add_batches(self):
@@ -371,7 +351,7 @@ class Targets:
         self.add("bytes a pending timer, 1,000,000", 48,
                  max(peak.values()) if peak else None)
         small = self.ours("64 instances, bytes each by STATS", 1)
-        self.add("bytes of an instance with 4 timers", 24 * 1024,
+        self.add("bytes of an instance with 4 timers", 16 * 1024,
                  max(small.values()) if small else None)
 
     def add_dead(self):
@@ -403,29 +383,6 @@ class Targets:
                        self.ours("expire + deliver"),
                        self.values("floor-list", "lists", self.beside, MILLION,
                                    "expire + deliver"))
-
-    # ---- the lock ----
-
-    def add_wait(self):
-        """The bound is the time of 256 expirations, which the same run measured."""
-        name = f"p99.9 of SCHEDULE while a million expire, beyond idle, {self.where}, ns"
-        who = [who for (who, phase) in self.results.values
-               if phase == "SCHEDULE in a burst, 999 of 1000"
-               and who[2] == self.where]
-        found = {}
-        for phase in ("SCHEDULE in a burst, 999 of 1000",
-                      "SCHEDULE alone, 999 of 1000", "burst, the worker's time",
-                      "SCHEDULE in a burst, how many"):
-            if who:
-                values = self.results.values.get((max(who), phase), {})
-                found[phase] = statistics.median(values.values()) if values else 0
-        busy, alone, each, calls = found.values() if who else (0, 0, 0, 0)
-        if not each or calls < 1000:
-            self.add(name, 256 * each, None)
-            return
-        self.add(name, 256 * each, busy - alone,
-                 detail=f"{busy:,.0f} - {alone:,.0f} of {calls:,.0f} calls; "
-                        f"an expiration takes {each:.0f} ns")
 
     # ---- the server ----
 

@@ -154,11 +154,9 @@ static void measure_extras(const struct options *options)
 		{ "threads", extra_threads, 1 },
 		{ "single", extra_single, 1 },
 		{ "instances", extra_instances, 1 },
-		{ "crowd", extra_crowd, options->crowd },
 		{ "dead", extra_dead, options->pairs },
 	};
 	struct run run = {
-		.bursts = options->bursts,
 		.cpu = processor_last(),
 		.seed = 2015 + options->rep,
 	};
