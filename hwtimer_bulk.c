@@ -382,6 +382,7 @@ static noinline void bulk_run_singly(struct hwtimer_instance *instance,
 
 		/* To refuse the time of a timer needs no memory. */
 		if (err && !bulk_time_error(one[1], bulk->flags, bulk->slack)) {
+			hwtimer_shrink_ended(instance);
 			spin_unlock(&instance->lock);
 			one[0] = err;
 		} else {

@@ -738,9 +738,8 @@ static noinline int supply_reserve_slowly(struct hwtimer_instance *instance,
 	}
 	if (supply.memory)
 		supply_free_wheel(instance, &supply, true);
-	/* What could be had is of no use to the requests that are refused. */
+	/* The chunks that could be had are of no use to the requests that are refused. */
 	hwtimer_supply_trim(instance);
-	hwtimer_shrink_ended(instance);
 	return -ENOMEM;
 }
 
@@ -793,7 +792,8 @@ static __always_inline bool lock_ready(struct hwtimer_instance *instance,
  * @demand: what the requests in this hold of the lock may need
  *
  * After success, the instance has all memory that the timers will need until their events
- * are read.
+ * are read. After a failure, it may have more memory than before: the caller uses
+ * hwtimer_shrink_ended().
  *
  * Return: 0 or -ENOMEM; the lock is held in both cases. May sleep.
  */
