@@ -187,7 +187,6 @@ TEST_F(bound, what_does_not_fit_stays_pending)
 	EXPECT_EQ(before.ready, after.ready);
 	EXPECT_EQ(before.expired, after.expired);
 	EXPECT_EQ(before.turns, after.turns);
-	EXPECT_EQ(before.wakeups, after.wakeups);
 	read_rest(_metadata, self->fd, &tally, &next, 100);
 	expect_all(_metadata, &tally);
 	EXPECT_EQ(0, stats_of(self->fd).pending);
