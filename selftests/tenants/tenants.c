@@ -29,6 +29,9 @@
  */
 #define MORE 100
 
+/* The part of a processor that they may use for an attacker that is stopped: 1 / STOPPED */
+#define STOPPED 1000
+
 /* By how much a cgroup may exceed its cpu.max: 1 / EXCESS */
 #define EXCESS 10
 
@@ -602,10 +605,10 @@ TEST_F(tenants, who_is_stopped_causes_nothing)
 		       percent(used, SEC),
 		       percent(after.attacker - before.attacker,
 			       after.time - before.time));
-		if (used <= SEC / MORE)
+		if (used <= SEC / STOPPED)
 			break;
 	}
-	EXPECT_GE(SEC / MORE, used);
+	EXPECT_GE(SEC / STOPPED, used);
 }
 
 /* ---- what a first timer costs ---- */
