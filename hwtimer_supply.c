@@ -792,7 +792,7 @@ static __always_inline bool lock_ready(struct hwtimer_instance *instance,
  * @demand: what the requests in this hold of the lock may need
  *
  * After success, the instance has all memory that the timers will need until their events
- * are read. After a failure, it may have more memory than before: the caller uses
+ * are read. After a failure, it may have got some of it, so the caller uses
  * hwtimer_shrink_ended().
  *
  * Return: 0 or -ENOMEM; the lock is held in both cases. May sleep.

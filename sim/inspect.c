@@ -137,7 +137,7 @@ static void look_at_worker(const struct hwtimer_instance *instance,
 			hold->ahead, instance->nr, instance->events.mask + 1);
 }
 
-/* Checks that a table counts until it is freed. It is the worker's. */
+/* Checks that a table counts until it is freed. Only the worker looks, as it frees it. */
 static void look_at_outgrown(const struct hwtimer_instance *instance)
 {
 	const struct hwtimer_shrink *shrink = &instance->shrink;
@@ -181,8 +181,8 @@ void sim_inspect_open(struct file *file)
 }
 
 /*
- * Whether the worker comes for an alarm: an hrtimer wakes it then, or before. That of another
- * worker may be taken for it.
+ * Whether the worker comes for an alarm: an hrtimer wakes it then, or before. Another worker's
+ * hrtimer may be mistaken for it.
  */
 static bool comes(const struct hwtimer_alarm *alarm)
 {
