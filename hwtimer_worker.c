@@ -34,7 +34,7 @@
  *
  * The worker's lock is a raw spinlock: on PREEMPT_RT, a holder that can be preempted might
  * be a tenant that hardly gets any processor time, and everybody would wait. The worker
- * handles one tenant in a hold of the lock.
+ * serves or skips one tenant in a hold of the lock.
  */
 #include <linux/bitmap.h>
 #include <linux/err.h>

@@ -419,13 +419,14 @@ static __u64 hwtimer_bytes(void)
 	return stats.bytes_peak;
 }
 
-int device_worker_pid(int file)
+/* The process id of the worker that turns the wheel, which has started */
+static int hwtimer_worker_pid(void)
 {
 	char path[64], line[256];
 	FILE *info;
 	int pid = 0;
 
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", file);
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
 	info = fopen(path, "r");
 	if (!info)
 		err(1, "%s", path);
@@ -436,11 +437,6 @@ int device_worker_pid(int file)
 	if (!pid)
 		errx(1, "%s names no worker", path);
 	return pid;
-}
-
-static int hwtimer_worker_pid(void)
-{
-	return device_worker_pid(fd);
 }
 
 const struct system system_hwtimer = {

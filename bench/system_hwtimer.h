@@ -17,7 +17,4 @@ extern __u64 hwtimer_slack;
 /* Reads the statistics of the instance that system_hwtimer has set up. */
 void hwtimer_stats(struct hwtimer_stats *stats);
 
-/* Returns the process id of the worker that turns the wheel of @file, which has started. */
-int device_worker_pid(int file);
-
 #endif /* BENCH_SYSTEM_HWTIMER_H */

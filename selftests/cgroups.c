@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A program with timers does not change what can be done with its cgroup: the cgroup freezes,
- * gets controllers, and goes with its last process. No thread of the module is in it. And a
- * first timer costs little more than the others, as nobody has to make a thread for it.
+ * gets controllers, and goes with its last process. No thread of the module is in it.
  *
  * Times are not compared with a clock. A control cgroup has the same program without timers;
  * what it can do, the other one must be able to do at the same time.

@@ -182,13 +182,13 @@ void sim_inspect_open(struct file *file)
 
 /*
  * Whether the worker comes for an alarm: an hrtimer wakes it then, or before. Another worker's
- * hrtimer may be mistaken for it.
+ * hrtimer may be mistaken for it. A worker does not sleep while an alarm is ready.
  */
 static bool comes(const struct hwtimer_alarm *alarm)
 {
-	return queued(alarm) &&
-	       (alarm->ready || sim_clock_armed(hwtimer_clocks[alarm->clock].id,
-						alarm->node.expires));
+	return queued(alarm) && !alarm->ready &&
+	       sim_clock_armed(hwtimer_clocks[alarm->clock].id,
+			       alarm->node.expires);
 }
 
 /**
@@ -225,13 +225,12 @@ void sim_inspect_alarm(struct file *file)
 	if (time == KTIME_MAX)
 		return;
 	if (comes(turns) &&
-	    (turns->ready || turns->node.expires <= (s64)time ||
+	    (turns->node.expires <= (s64)time ||
 	     turns->node.expires <=
 		     (s64)sim_now(hwtimer_clocks[turns->clock].id)))
 		return;
 	soon = sim_now(CLOCK_MONOTONIC) + 2 * instance->wheel.shape.tick;
-	if (comes(chores) &&
-	    (chores->ready || chores->node.expires <= (s64)soon))
+	if (comes(chores) && chores->node.expires <= (s64)soon)
 		return;
 	sim_fail(
 		"the wheel of instance %llu has to turn at %llu, but the worker comes at %lld; it is %llu",

@@ -23,29 +23,12 @@ main()
 		shift
 		export HWTIMER_TENANTS=full
 	fi
-	choose_scale
-	# The kernel changes its own code when the first cgroup gets a controller or a
-	# limit, and QEMU before 8.1 does not correctly emulate that with two processors.
-	set_processors 0
+	export HWTIMER_SCALE="${HWTIMER_SCALE-10}"
 	make_cgroups
-	set_processors 1
 	insmod hwtimer.ko || exit
 	./tenants "$@" || status=$?
 	rmmod hwtimer || status=1
 	exit $status
-}
-
-# An emulated machine is ten times as slow as User-Mode Linux.
-choose_scale()
-{
-	[ -z "${HWTIMER_SCALE-}" ] || return
-	export HWTIMER_SCALE=4
-	! emulated || HWTIMER_SCALE=10
-}
-
-emulated()
-{
-	grep -q '^model name.*TCG' /proc/cpuinfo
 }
 
 # The tester's cgroup stays. Its limit, which is more than all processors, keeps the
@@ -64,18 +47,6 @@ make_cgroups()
 	mkdir -p $TESTER
 	[ ! -e $TESTER/cpu.max ] || echo 10000000 100000 >$TESTER/cpu.max
 	[ ! -e $TESTER/memory.max ] || echo 100G >$TESTER/memory.max
-}
-
-# set_processors 0|1: switch all processors of an emulated machine but the first off or on
-set_processors()
-{
-	local online
-
-	emulated || return 0
-	for online in /sys/devices/system/cpu/cpu*/online; do
-		[ ! -e "$online" ] || echo "$1" >"$online" ||
-			echo "# $online cannot be set to $1"
-	done
 }
 
 main "$@"
