@@ -14,10 +14,10 @@
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
-#include <linux/hashtable.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/rbtree.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -34,9 +34,9 @@ MODULE_PARM_DESC(max_memory_user,
 /* Bytes; constant once the module is loaded, except in unit tests */
 static u64 account_limit;
 
-/* Protects the table. Taken inside no other lock of the module. */
+/* Protects the tree, which is ordered by uid. Taken inside no other lock of the module. */
 static DEFINE_RAW_SPINLOCK(accounts_lock);
-static DEFINE_HASHTABLE(accounts_table, 8);
+static struct rb_root accounts_tree = RB_ROOT;
 
 /**
  * hwtimer_account_set_limit - set the limit of all users
@@ -74,20 +74,12 @@ void hwtimer_account_start(void)
 	hwtimer_account_set_limit((u64)max_memory_user * SZ_1M);
 }
 
-/* Returns the account, with a reference; NULL: there is none. */
-static struct hwtimer_account *account_find(kuid_t uid)
+static int account_compare(struct rb_node *node, const struct rb_node *other)
 {
-	struct hwtimer_account *account;
+	kuid_t a = rb_entry(node, struct hwtimer_account, node)->uid;
+	kuid_t b = rb_entry(other, struct hwtimer_account, node)->uid;
 
-	lockdep_assert_held(&accounts_lock);
-	hash_for_each_possible(accounts_table, account, bucket,
-			       __kuid_val(uid)) {
-		if (!uid_eq(account->uid, uid))
-			continue;
-		account->users++;
-		return account;
-	}
-	return NULL;
+	return uid_eq(a, b) ? 0 : uid_lt(a, b) ? -1 : 1;
 }
 
 /**
@@ -100,22 +92,20 @@ static struct hwtimer_account *account_find(kuid_t uid)
 struct hwtimer_account *hwtimer_account_get(kuid_t uid)
 {
 	struct hwtimer_account *account, *fresh;
+	struct rb_node *found;
 
 	/* open() calls this with the mutex of all misc devices held: no long wait for memory. */
 	fresh = kzalloc(sizeof(*fresh), HWTIMER_GFP_AHEAD);
 	if (!fresh)
 		return NULL;
-	fresh->users = 1;
 	fresh->uid = uid;
 	raw_spin_lock(&accounts_lock);
-	account = account_find(uid);
-	if (!account) {
-		hash_add(accounts_table, &fresh->bucket, __kuid_val(uid));
-		account = fresh;
-		fresh = NULL;
-	}
+	found = rb_find_add(&fresh->node, &accounts_tree, account_compare);
+	account = found ? rb_entry(found, struct hwtimer_account, node) : fresh;
+	account->users++;
 	raw_spin_unlock(&accounts_lock);
-	kfree(fresh);
+	if (found)
+		kfree(fresh);
 	return account;
 }
 
@@ -134,7 +124,7 @@ void hwtimer_account_put(struct hwtimer_account *account)
 	raw_spin_lock(&accounts_lock);
 	last = !--account->users;
 	if (last)
-		hash_del(&account->bucket);
+		rb_erase(&account->node, &accounts_tree);
 	raw_spin_unlock(&accounts_lock);
 	if (!last)
 		return;

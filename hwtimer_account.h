@@ -10,7 +10,7 @@
 #define HWTIMER_ACCOUNT_H
 
 #include <linux/atomic.h>
-#include <linux/list.h>
+#include <linux/rbtree.h>
 #include <linux/types.h>
 #include <linux/uidgid.h>
 
@@ -19,13 +19,13 @@
  * @users: number of references; protected by the lock in hwtimer_account.c
  * @uid: the user; constant
  * @bytes: kernel memory that is charged, bytes
- * @bucket: entry in the hash table; protected by the lock in hwtimer_account.c
+ * @node: entry in the tree of accounts; protected by the lock in hwtimer_account.c
  */
 struct hwtimer_account {
 	unsigned int users;
 	kuid_t uid;
 	atomic64_t bytes;
-	struct hlist_node bucket;
+	struct rb_node node;
 };
 
 void hwtimer_account_start(void);
