@@ -191,16 +191,6 @@ coverage: ## which lines and branches of the module its tests never run
 lint: ## sparse, checkpatch, clang-format, compiler warnings, layers
 	@vm/check.sh lint
 
-.PHONY: interface
-interface: | compilers ## make interface.md and parts of the manual from the headers
-	@bash -c '. vm/lib.sh && need_packages python3'
-	@mkdir -p build
-	@Documentation/interface.py >build/interface.md.new
-	@mv build/interface.md.new Documentation/interface.md
-	@Documentation/interface.py --man >build/interface.4.new
-	@mv build/interface.4.new man/hwtimer_interface.4
-	@man/synopsis.py --update
-
 .PHONY: check-hwtimerd
 check-hwtimerd: ## hwtimerd in a VM, while it and Redis are killed and cut off
 	@vm/check.sh hwtimerd
@@ -304,9 +294,8 @@ fuzz-programs: | compiler
 
 # The examples of these pages are their blocks of C that have a main(). What the first one
 # prints is the block after it that has no language.
-README_EXAMPLES = example-1 example-2 example-3 example-4 example-5
-EXAMPLE_PAGES = README.md Documentation/calls.md Documentation/guide.md \
-	Documentation/coming-from.md
+README_EXAMPLES = example-1 example-2 example-3 example-4 example-5 example-6
+EXAMPLE_PAGES = README.md Documentation/guide.md Documentation/coming-from.md
 
 .PHONY: readme-programs
 readme-programs: $(README_EXAMPLES:%=build/readme/%) build/readme/expected-1
@@ -334,7 +323,7 @@ build/readme/%: build/readme/%.c $(wildcard lib/*.[ch] lib/adapters/*.h) uapi/li
 
 # ---- this machine ----
 
-PAGES = $(filter-out $(DAEMON_PAGE),$(wildcard man/*.[0-9]))
+PAGES = $(filter-out $(DAEMON_PAGE),$(wildcard man/*.[0-9])) $(INTERFACE_PAGE)
 page_dir = $(DESTDIR)$(PREFIX)/share/man
 completion_dir = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 # Debian's packages have another place.
@@ -342,14 +331,21 @@ ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 zsh_dir = $(DESTDIR)$(ZSHDIR)
 fish_dir = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
+# The header is the only description of the interface; this page is made from it.
+INTERFACE_PAGE = build/man/hwtimer_interface.4
+
+$(INTERFACE_PAGE): man/interface.awk uapi/linux/hwtimer.h
+	@mkdir -p $(@D)
+	@awk -f $^ >$@.new && mv $@.new $@
+
 # `man FUNCTION` and `man STRUCTURE` find the page that has it: LINK:PAGE, for each function
 # in the synopsis of a page but the one that has its name, and each structure and enum
 PAGE_LINKS = $(shell awk 'FNR == 1 { page = FILENAME; sub(/.*\//, "", page) } \
 	/^\.Sh/ { inside = /SYNOPSIS/ } \
 	inside && $$1 == ".Fn" && $$2 ".3" != page && $$2 !~ /^[^a-z]/ { \
 		print $$2 ".3:" page } \
-	/^\.Ss (struct|enum) / { print $$3 ".4:" page }' \
-	man/*.3 man/hwtimer_interface.4)
+	/^(struct|enum) hwtimer_.* \{$$/ { print $$2 ".4:hwtimer_interface.4" }' \
+	man/*.3 uapi/linux/hwtimer.h)
 
 # hwtimerd needs libraries that the rest does not, so `make install` leaves it out.
 DAEMON_PAGE = man/hwtimerd.8
@@ -398,7 +394,7 @@ install-module: modules
 
 # The library, the tool and the manual
 .PHONY: install-programs
-install-programs:
+install-programs: $(INTERFACE_PAGE)
 	+$(LIBRARY) install
 	+$(TOOL)
 	install -D -m 755 -t '$(DESTDIR)$(PREFIX)/bin' build/tool/hwtimerctl
@@ -428,8 +424,11 @@ install-daemon: ## install hwtimerd, its manual and its unit (as root)
 # Debian's packages have another place.
 PYTHONDIR ?= $(shell python3 -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 
+python/hwtimer/_abi.py: python/abi.py uapi/linux/hwtimer.h
+	$<
+
 .PHONY: install-python
-install-python: ## install the Python package (as root; PYTHONDIR= for another place)
+install-python: python/hwtimer/_abi.py ## install the Python package (as root; PYTHONDIR= for another place)
 	install -D -m 644 -t '$(DESTDIR)$(PYTHONDIR)/hwtimer' \
 		python/hwtimer/*.py python/hwtimer/py.typed
 
@@ -483,4 +482,4 @@ dist: ## the source as a tarball, build/dist/hwtimer-VERSION.tar.xz
 
 .PHONY: clean
 clean: ## remove build/ (kernels stay in the cache)
-	rm -rf build
+	rm -rf build python/hwtimer/_abi.py

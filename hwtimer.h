@@ -20,8 +20,8 @@
  *
  *   faces        main, uring, ioctl, batch, query, debug, stats
  *   whole        instance, turn
- *   operations   bulk, request, change, op
- *   delivery     stop, read, events, period, notice
+ *   operations   cancel_all, bulk, request, change, op
+ *   delivery     read, events, period, notice
  *   services     shrink, supply, wakeup, registry, account, trace, workers, settings,
  *                worker, clock
  *   wheel        wheel, hashed, hierarchy, table, chunk
@@ -67,7 +67,6 @@
 #include "hwtimer_registry.h"
 #include "hwtimer_settings.h"
 #include "hwtimer_shrink.h"
-#include "hwtimer_stop.h"
 #include "hwtimer_supply.h"
 #include "hwtimer_table.h"
 #include "hwtimer_wakeup.h"
@@ -107,16 +106,14 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
  * @pool: the chunks
  * @events: events that wait to be read
  * @periodic: number of periodic timers; each has two records
- * @resting: number of periodic timers whose event waits, unless it is their last: they
- *	become pending again when it is delivered, see hwtimer_period.c
  * @notice: when and how readers are told of events; see struct hwtimer_notice for its
  *	protection
- * @stats: the counters. hwtimer_stats_get() adds those that the wheel and the worker
- *	keep. pending and ready are always exact
+ * @stats: the counters; pending and ready are always exact
+ * @turns: number of times that the worker or a read() found something due
  * @wakeup: the time of the next turn of the wheel
  * @trim: the spare chunks that are freed if they stay unused
  * @shrink: the way back to the memory with which the instance started
- * @stopping: the progress of STOP
+ * @stopped_at: time at which the instance was stopped, ns on its clock; constant once @stopped
  * @readers: wait queue of read() and poll(); has its own lock
  * @job: the alarms at which the worker serves the instance; see struct hwtimer_job
  * @users: number of those that may still use the instance: its file, the worker of @job,
@@ -145,14 +142,14 @@ struct hwtimer_instance {
 	struct hwtimer_pool pool;
 	struct hwtimer_events events;
 	u32 periodic;
-	u32 resting;
 	struct hwtimer_notice notice;
 	struct hwtimer_stats stats;
+	u64 turns;
 	struct hwtimer_wakeup wakeup;
 	struct hwtimer_trim trim;
 	struct hwtimer_shrink shrink;
 
-	struct hwtimer_stopping stopping;
+	u64 stopped_at;
 	wait_queue_head_t readers;
 
 	struct hwtimer_job job;
@@ -181,7 +178,7 @@ hwtimer_instance_started(const struct hwtimer_instance *instance)
  * @instance: the instance; no lock is needed
  *
  * No event is queued once @stopped is set. So the number of events, which is read after
- * @stopped, can only fall, but for HWTIMER_IOC_REWIND.
+ * @stopped, can only fall, but for HWTIMER_ACK_REWIND.
  *
  * Return: whether the instance is stopped and no event waits to be read. Any context.
  */
@@ -235,7 +232,7 @@ static inline void hwtimer_shrink_ended(struct hwtimer_instance *instance)
  *
  * This is the time that clock_gettime() returns in the time namespace in which the file
  * was opened; the caller's namespace does not matter. Most times of an instance are on
- * this clock: deadlines, ticks, wakeup.at, stopping.at, and all times that user space and
+ * this clock: deadlines, ticks, wakeup.at, stopped_at, and all times that user space and
  * tracing get. For the alarm job.turns, hwtimer_worker_kick() converts them to the host's
  * clock. job.chores, the notice and the trim use the host's CLOCK_MONOTONIC, because they
  * only measure durations.

@@ -193,10 +193,10 @@ long hwtimer_batch_submit(struct hwtimer_instance *instance,
 /**
  * hwtimer_batch_bulk - HWTIMER_IOC_BULK: do one operation on many timers
  * @instance: the instance; none of its locks is held
- * @bulk: argument of the ioctl; its size and its count are valid, the rest is unchecked
+ * @bulk: argument of the ioctl; its count is valid, the rest is unchecked
  *
- * Return: the number of operations done; if none was, 0 (the count is 0), -EINVAL, -EDOM,
- * -EFAULT, -ENOMEM, or the error of starting the instance. May sleep.
+ * Return: the number of operations done; if none was, 0 (the count is 0), -EINVAL, -EFAULT or
+ * -ENOMEM. May sleep.
  */
 long hwtimer_batch_bulk(struct hwtimer_instance *instance,
 			const struct hwtimer_bulk *bulk)
@@ -211,26 +211,7 @@ long hwtimer_batch_bulk(struct hwtimer_instance *instance,
 	if (unlikely(err))
 		return err;
 	/* The program would never learn the ids of its new timers. */
-	if (bulk->op == HWTIMER_OP_SCHEDULE && !bulk->results && bulk->count)
-		return -EFAULT;
+	if (bulk->op == HWTIMER_OP_SCHEDULE && !bulk->results)
+		return -EINVAL;
 	return batch_run_with(&batch, sizeof(struct hwtimer_bulk_timer));
-}
-
-/**
- * hwtimer_batch_cancel_all - HWTIMER_IOC_CANCEL_ALL: cancel all timers
- * @instance: the instance; none of its locks is held
- * @all: argument of the ioctl; its size and its flags are valid, the rest is unchecked. Out,
- *	also after -EINTR: the cursor, and what was done
- *
- * Return: 0 or -EINTR. May sleep.
- */
-long hwtimer_batch_cancel_all(struct hwtimer_instance *instance,
-			      struct hwtimer_cancel_all *all)
-{
-	while (hwtimer_op_cancel_some(instance, all)) {
-		if (signal_pending(current))
-			return -EINTR;
-		cond_resched();
-	}
-	return 0;
 }

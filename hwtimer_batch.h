@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Executes the ioctls that do many operations, SUBMIT, BULK and
- * CANCEL_ALL. Called by
- * hwtimer_ioctl.c.
+ * Executes the ioctls that do many operations, SUBMIT and BULK.
  */
 #ifndef HWTIMER_BATCH_H
 #define HWTIMER_BATCH_H
 
 struct hwtimer_bulk;
-struct hwtimer_cancel_all;
 struct hwtimer_instance;
 struct hwtimer_submit;
 
@@ -16,8 +13,5 @@ long hwtimer_batch_submit(struct hwtimer_instance *instance,
 			  const struct hwtimer_submit *submit);
 long hwtimer_batch_bulk(struct hwtimer_instance *instance,
 			const struct hwtimer_bulk *bulk);
-
-long hwtimer_batch_cancel_all(struct hwtimer_instance *instance,
-			      struct hwtimer_cancel_all *all);
 
 #endif /* HWTIMER_BATCH_H */

@@ -18,8 +18,8 @@
 #include "hwtimer_op.h"
 #include "hwtimer_request.h"
 
-/* The flags that a bulk may have; struct hwtimer_bulk_timer has no room for the others. */
-#define BULK_FLAGS (HWTIMER_ABSOLUTE | HWTIMER_DISCARD)
+/* The flags that a bulk may have; struct hwtimer_bulk has no room for the others' fields. */
+#define BULK_FLAGS (HWTIMER_REQ_ABSTIME | HWTIMER_REQ_DISCARD)
 
 /*
  * Whether a bulk is valid, whatever the settings of the instance are. Most bulks are: a
@@ -28,11 +28,9 @@
  */
 static bool bulk_plain(const struct hwtimer_bulk *bulk)
 {
-	if (bulk->slack)
-		return false;
 	if (bulk->op == HWTIMER_OP_CANCEL)
-		return !(bulk->flags & ~HWTIMER_DISCARD);
-	return bulk->flags == HWTIMER_ABSOLUTE &&
+		return !(bulk->flags & ~BULK_FLAGS);
+	return bulk->flags == HWTIMER_REQ_ABSTIME && !bulk->slack &&
 	       (bulk->op == HWTIMER_OP_SCHEDULE ||
 		bulk->op == HWTIMER_OP_RESCHEDULE);
 }
@@ -42,9 +40,7 @@ static bool bulk_plain(const struct hwtimer_bulk *bulk)
  * @instance: the instance; its lock is not held
  * @bulk: the bulk; only op, flags and slack are used
  *
- * Checks the slack with a time that allows as much as any.
- *
- * Return: 0, -EINVAL or -EDOM. Does not sleep; may take the instance's lock.
+ * Return: 0 or -EINVAL. Does not sleep; may take the instance's lock.
  */
 int hwtimer_bulk_check(struct hwtimer_instance *instance,
 		       const struct hwtimer_bulk *bulk)
@@ -60,24 +56,13 @@ int hwtimer_bulk_check(struct hwtimer_instance *instance,
 		return 0;
 	if (bulk->flags & ~BULK_FLAGS)
 		return -EINVAL;
-	if (bulk->slack)
-		request.time = bulk->flags & HWTIMER_ABSOLUTE ? HWTIMER_NEVER :
-								KTIME_MAX / 2;
 	return hwtimer_request_check(hwtimer_settings_get(instance, &copy),
 				     &request);
 }
 
-/* Why the time of a timer is refused, in a bulk with @slack; 0: it is not. */
-static __always_inline int bulk_time_error(u64 time, u32 flags, u64 slack)
-{
-	if (hwtimer_op_no_time(time, flags))
-		return -EINVAL;
-	return unlikely(slack > hwtimer_op_slack_max(time)) ? -EDOM : 0;
-}
-
 /*
- * Schedules up to @count timers, one for each free record of the table's hand. Ends before
- * a timer whose time is refused. @words has the timers, and @results gets their ids.
+ * Schedules up to @count timers, one for each free record of the table's hand. @words has
+ * the timers, and @results gets their ids.
  * @align is what hwtimer_wheel_align() makes of @slack. Always inline: where @flags or
  * @slack are constant, the loop does not test them.
  */
@@ -93,12 +78,10 @@ static __always_inline u32 bulk_hand(struct hwtimer_instance *instance,
 
 	count = min_t(u32, count, hweight_long(hand.free));
 	for (i = 0; i < count; i++, words += 2) {
-		u64 user_data = words[0], time = words[1], deadline, tick;
+		u64 user_data = words[0], deadline, tick;
 		struct hwtimer_record *record;
 
-		if (bulk_time_error(time, flags, slack))
-			break;
-		deadline = hwtimer_op_deadline(time, flags, moment);
+		deadline = hwtimer_op_deadline(words[1], flags, moment);
 		record = hwtimer_hand_take(&hand, &index);
 		hwtimer_op_fill(record, deadline, user_data);
 		tick = hwtimer_scale_tick_of(&intake->scale, deadline);
@@ -128,7 +111,7 @@ static noinline u32 bulk_deadlines(struct hwtimer_instance *instance,
 				   const struct hwtimer_intake *intake,
 				   const u64 *words, u64 *results, u32 count)
 {
-	return bulk_hand(instance, intake, HWTIMER_ABSOLUTE, 0, 0, words,
+	return bulk_hand(instance, intake, HWTIMER_REQ_ABSTIME, 0, 0, words,
 			 results, count, NULL);
 }
 
@@ -153,17 +136,6 @@ static noinline u32 bulk_slack(struct hwtimer_instance *instance,
 			 words, results, count, moment);
 }
 
-/* The error for a timer that was not scheduled. @room: the limit leaves room for it. */
-static int bulk_refusal(const struct hwtimer_instance *instance,
-			const struct hwtimer_bulk *bulk, u64 time, bool room)
-{
-	int err = bulk_time_error(time, bulk->flags, bulk->slack);
-
-	if (err)
-		return err;
-	return room ? -ENOMEM : hwtimer_op_refusal(instance);
-}
-
 /* Schedules @count timers, and writes their results. */
 static void bulk_schedule(struct hwtimer_instance *instance,
 			  const struct hwtimer_bulk *bulk, u64 *words,
@@ -182,16 +154,15 @@ static void bulk_schedule(struct hwtimer_instance *instance,
 		else if (unlikely(bulk->slack))
 			done = bulk_slack(instance, &intake, bulk, timers,
 					  &words[i], room, moment);
-		else if (bulk->flags & HWTIMER_ABSOLUTE)
+		else if (bulk->flags & HWTIMER_REQ_ABSTIME)
 			done = bulk_deadlines(instance, &intake, timers,
 					      &words[i], room);
 		else
 			done = bulk_delays(instance, &intake, timers, &words[i],
 					   room, moment);
 		if (unlikely(!done)) {
-			words[i] =
-				bulk_refusal(instance, bulk, timers[1], room);
-			i++;
+			words[i++] = room ? -ENOMEM :
+					    hwtimer_op_refusal(instance);
 		}
 		i += done;
 		filed += done;
@@ -251,12 +222,6 @@ static noinline void bulk_cancel(struct hwtimer_instance *instance, u32 flags,
 	u32 i, left = count, others = 0;
 	unsigned int turn = 0;
 
-	/* An instance that has not started has no timers. */
-	if (unlikely(!hwtimer_table_end(&instance->table))) {
-		while (count--)
-			*words++ = -ENOENT;
-		return;
-	}
 	cancel_fetch(&instance->table, records[turn], words, here);
 	while (here) {
 		u32 next = min_t(u32, left - here, HWTIMER_AHEAD);
@@ -285,16 +250,12 @@ static __always_inline void bulk_reschedule(struct hwtimer_instance *instance,
 	for (i = 0; i < min_t(u32, count, HWTIMER_AHEAD); i++)
 		hwtimer_table_prefetch(&instance->table, words[2 * i]);
 	for (i = 0; i < count; i++) {
-		u64 id = words[2 * i], time = words[2 * i + 1];
-
 		if (i + HWTIMER_AHEAD < count)
 			hwtimer_table_prefetch(&instance->table,
 					       words[2 * (i + HWTIMER_AHEAD)]);
-		/* A request checks its time before its id, too. */
-		words[i] = hwtimer_op_no_time(time, flags) ?
-				   -EINVAL :
-				   hwtimer_op_reschedule(instance, id, time,
-							 flags, moment);
+		words[i] = hwtimer_op_reschedule(instance, words[2 * i],
+						 words[2 * i + 1], flags,
+						 moment);
 	}
 }
 
@@ -307,7 +268,7 @@ static void bulk_run_locked(struct hwtimer_instance *instance,
 			    u32 count) __releases(&instance->lock)
 {
 	struct hwtimer_moment moment;
-	bool absolute = bulk->flags & HWTIMER_ABSOLUTE;
+	bool absolute = bulk->flags & HWTIMER_REQ_ABSTIME;
 
 	hwtimer_op_begin(instance, &moment);
 	if (bulk->op == HWTIMER_OP_CANCEL)
@@ -315,7 +276,7 @@ static void bulk_run_locked(struct hwtimer_instance *instance,
 	else if (bulk->op == HWTIMER_OP_SCHEDULE)
 		bulk_schedule(instance, bulk, words, count, &moment);
 	else if (absolute)
-		bulk_reschedule(instance, HWTIMER_ABSOLUTE, words, count,
+		bulk_reschedule(instance, HWTIMER_REQ_ABSTIME, words, count,
 				&moment);
 	else
 		bulk_reschedule(instance, 0, words, count, &moment);
@@ -324,20 +285,28 @@ static void bulk_run_locked(struct hwtimer_instance *instance,
 
 /*
  * Checks the bulk, and starts the instance if the operation needs that. Until the instance
- * has started, SETUP may change the settings, so checks again afterwards.
+ * has started, SETUP may change the settings, so checks again afterwards. Returns 0, -EINVAL,
+ * or 1: the operations have their results, because the instance has no timer.
  */
 static noinline int bulk_prepare(struct hwtimer_instance *instance,
-				 const struct hwtimer_bulk *bulk)
+				 const struct hwtimer_bulk *bulk, u64 *words,
+				 u32 count)
 {
 	for (;;) {
 		bool started = hwtimer_instance_started(instance);
 		int err = hwtimer_bulk_check(instance, bulk);
 
-		if (err || started || bulk->op == HWTIMER_OP_CANCEL)
+		if (err || started)
 			return err;
-		err = hwtimer_supply_start(instance);
-		if (err)
-			return err;
+		if (bulk->op == HWTIMER_OP_SCHEDULE)
+			err = hwtimer_supply_start(instance);
+		else
+			err = hwtimer_op_no_timer(instance, bulk->op);
+		if (err) {
+			while (count--)
+				*words++ = err;
+			return 1;
+		}
 	}
 }
 
@@ -380,8 +349,7 @@ static noinline void bulk_run_singly(struct hwtimer_instance *instance,
 		u64 one[2] = { words[2 * i], words[2 * i + 1] };
 		int err = bulk_reserve(instance, bulk, 1);
 
-		/* To refuse the time of a timer needs no memory. */
-		if (err && !bulk_time_error(one[1], bulk->flags, bulk->slack)) {
+		if (err) {
 			hwtimer_shrink_ended(instance);
 			spin_unlock(&instance->lock);
 			one[0] = err;
@@ -399,20 +367,19 @@ static noinline void bulk_run_singly(struct hwtimer_instance *instance,
  * @words: in: the timers; out: the results; see the top of this file
  * @count: number of operations, at most HWTIMER_HOLD
  *
- * Return: 0: each operation has a result; -EINVAL, -ENOMEM: no operation was done. May
- * sleep.
+ * Return: 0: each operation has a result; -EINVAL: the settings have changed, and no operation
+ * was done. May sleep.
  */
 int hwtimer_bulk_run(struct hwtimer_instance *instance,
 		     const struct hwtimer_bulk *bulk, u64 *words, u32 count)
 {
-	int err;
-
 	/* Most bulks are valid anyway, and most instances are ready. */
 	if (unlikely(!bulk_plain(bulk) ||
 		     !hwtimer_instance_started(instance))) {
-		err = bulk_prepare(instance, bulk);
-		if (err)
-			return err;
+		int ret = bulk_prepare(instance, bulk, words, count);
+
+		if (ret)
+			return min(ret, 0);
 	}
 	if (likely(!bulk_reserve(instance, bulk, count))) {
 		bulk_run_locked(instance, bulk, words, count);

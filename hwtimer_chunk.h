@@ -197,7 +197,7 @@ static __always_inline bool hwtimer_queue_try_entry(struct hwtimer_queue *queue,
 /*
  * Appends an entry; may take one chunk from @pool. If the pool is empty, against all
  * reservations, the entry is left out. Its timer then does not expire, but CANCEL and
- * STOP find it by its record, and close() frees it.
+ * CANCEL_ALL find it by its record, and close() frees it.
  */
 static inline void hwtimer_queue_add_entry(struct hwtimer_queue *queue,
 					   struct hwtimer_pool *pool,

@@ -90,9 +90,9 @@ static void show_instance(struct seq_file *seq,
 		   settings->shape.kind == HWTIMER_KIND_HASHED ?
 			   "hashed" :
 			   "hierarchical");
-	seq_printf(seq, "%u\t%llu\t%u\t%u\t", settings->clock->number,
-		   settings->shape.tick, settings->shape.buckets,
-		   settings->timers);
+	seq_printf(seq, "%u\t%llu\t%u\t%u\t",
+		   hwtimer_clock_number(settings->clock), settings->shape.tick,
+		   settings->shape.buckets, settings->timers);
 	seq_printf(seq, "%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t",
 		   stats.pending, stats.ready, stats.scheduled, stats.cancelled,
 		   stats.expired, stats.delivered, stats.bytes);

@@ -52,7 +52,7 @@ static void events_add(struct hwtimer_instance *instance, const u32 *due,
 		*hwtimer_events_id(events, events->tail + i) =
 			hwtimer_table_id(record, due[i]);
 		if (unlikely(hwtimer_record_periodic(record)))
-			hwtimer_period_rests(instance, record);
+			record->told = 0;
 		record->lateness = min_t(u64, lateness, U32_MAX);
 		sum += record->lateness;
 		latest = max(latest, lateness);
@@ -98,7 +98,7 @@ unsigned int hwtimer_events_turn(struct hwtimer_instance *instance, u64 now)
 	instance->stats.pending -= found;
 	instance->stats.expired += found;
 	instance->stats.ready += found;
-	instance->stats.turns++;
+	instance->turns++;
 	hwtimer_supply_trim(instance);
 	return found;
 }
@@ -125,6 +125,32 @@ void hwtimer_events_taken(struct hwtimer_instance *instance, u32 count)
 }
 
 /**
+ * hwtimer_events_skip - take the oldest entries out of the ring whose events were read and dropped
+ * @instance: the instance; its lock is held
+ *
+ * They make room, and still count for HWTIMER_IOC_ACK. The caller then calls
+ * hwtimer_events_taken().
+ */
+void hwtimer_events_skip(struct hwtimer_instance *instance)
+{
+	struct hwtimer_events *events = &instance->events;
+
+	lockdep_assert_held(&instance->lock);
+	while (events->head != events->next) {
+		u64 id = *hwtimer_events_id(events, events->head);
+
+		if (id && hwtimer_table_expired(&instance->table, id))
+			break;
+		WRITE_ONCE(events->head, events->head + 1);
+		/* Without an id, it was dropped before it could be read. */
+		if (!id)
+			continue;
+		WRITE_ONCE(events->read, events->read - 1);
+		events->dropped++;
+	}
+}
+
+/**
  * hwtimer_events_drop - drop the event of an expired timer, and free the timer
  * @instance: the instance; its lock is held
  * @record: the timer's record, in state HWTIMER_EXPIRED
@@ -141,8 +167,8 @@ void hwtimer_events_drop(struct hwtimer_instance *instance,
 	trace_hwtimer_discard(instance, index);
 	if (!(record->flags & HWTIMER_RECORD_READ))
 		WRITE_ONCE(events->unread, events->unread - 1);
-	hwtimer_period_rests_no_more(instance, record);
 	hwtimer_period_free(instance, index);
 	instance->stats.discarded++;
+	hwtimer_events_skip(instance);
 	hwtimer_events_taken(instance, 1);
 }

@@ -18,7 +18,7 @@
  * tests/litmus/events.pml is a model of this.
  *
  * An event is dropped by freeing its timer: then its id is dead. (Not a stamp, as in the wheel:
- * an event may stay unread for so long that stamps come again.) With HWTIMER_AT_LEAST_ONCE,
+ * an event may stay unread for so long that stamps come again.) With HWTIMER_SETUP_AT_LEAST_ONCE,
  * events that were read stay in the ring until they are acknowledged.
  */
 #ifndef HWTIMER_EVENTS_H
@@ -40,11 +40,13 @@ struct hwtimer_record;
  * @bound: timers may expire while no more entries than this are in use
  * @head: number of the oldest entry; the numbers of entries count on for ever, and those of
  *	the ring are their remainders
- * @next: number of the entry that is read next; @head without HWTIMER_AT_LEAST_ONCE
+ * @next: number of the entry that is read next; @head without HWTIMER_SETUP_AT_LEAST_ONCE
  * @tail: one past the number of the newest entry
  * @unread: number of live entries from @next on; if it is 0, @tail is @next
  * @read: number of entries before @next that were read, live or not; if it is 0, @head is
- *	@next
+ *	@next. The oldest of them is live
+ * @dropped: number of events older than @head that were read and then dropped, and are still to
+ *	be acknowledged
  * @parked: timers are due, and the worker does not come for them of itself
  *
  * Protected by the instance's lock. @bound, @head, @tail, @unread and @read are also read
@@ -59,6 +61,7 @@ struct hwtimer_events {
 	u32 tail;
 	u32 unread;
 	u32 read;
+	u32 dropped;
 	bool parked;
 };
 
@@ -111,6 +114,7 @@ static inline void hwtimer_events_move(struct hwtimer_events *events, u64 *ring,
 }
 
 unsigned int hwtimer_events_turn(struct hwtimer_instance *instance, u64 now);
+void hwtimer_events_skip(struct hwtimer_instance *instance);
 void hwtimer_events_taken(struct hwtimer_instance *instance, u32 count);
 void hwtimer_events_drop(struct hwtimer_instance *instance,
 			 struct hwtimer_record *record, u32 index);

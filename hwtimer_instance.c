@@ -170,7 +170,7 @@ void hwtimer_instance_finish(void)
 static void stop_first(struct hwtimer_instance *instance)
 {
 	lockdep_assert_held(&instance->lock);
-	instance->stopping.at = hwtimer_instance_now(instance);
+	instance->stopped_at = hwtimer_instance_now(instance);
 	/* Pairs with the smp_load_acquire() in hwtimer_instance_drained(). */
 	smp_store_release(&instance->stopped, true);
 	hwtimer_worker_forget(&instance->job);

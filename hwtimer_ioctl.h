@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Executes the ioctls of /dev/hwtimer. Called by hwtimer_main.c and
- * hwtimer_uring.c.
- */
+/* Executes the ioctls of /dev/hwtimer. */
 #ifndef HWTIMER_IOCTL_H
 #define HWTIMER_IOCTL_H
 
@@ -11,8 +8,8 @@
 
 struct hwtimer_instance;
 
-long hwtimer_ioctl(struct hwtimer_instance *instance, bool writable,
-		   unsigned int command, void __user *argument);
+long hwtimer_ioctl(struct hwtimer_instance *instance, unsigned int command,
+		   void __user *argument);
 bool hwtimer_ioctl_waits(const struct hwtimer_instance *instance,
 			 unsigned int command);
 

@@ -33,6 +33,9 @@ static int hwtimer_open(struct inode *inode, struct file *file)
 	struct hwtimer_account *account;
 	int err;
 
+	if ((file->f_mode & (FMODE_READ | FMODE_WRITE)) !=
+	    (FMODE_READ | FMODE_WRITE))
+		return -EINVAL;
 	err = hwtimer_account_of_caller(&account);
 	if (err)
 		return err;
@@ -122,8 +125,8 @@ static __poll_t hwtimer_poll(struct file *file, poll_table *wait)
 static long hwtimer_unlocked_ioctl(struct file *file, unsigned int command,
 				   unsigned long argument)
 {
-	return hwtimer_ioctl(file->private_data, !!(file->f_mode & FMODE_WRITE),
-			     command, (void __user *)argument);
+	return hwtimer_ioctl(file->private_data, command,
+			     (void __user *)argument);
 }
 
 static void hwtimer_show_fdinfo(struct seq_file *seq, struct file *file)

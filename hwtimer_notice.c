@@ -237,11 +237,12 @@ void hwtimer_notice_watch_clock(struct hwtimer_instance *instance)
 	struct hwtimer_notice *notice = &instance->notice;
 
 	lockdep_assert_held(&instance->lock);
-	if (likely(!(instance->settings.flags & HWTIMER_REPORT_CLOCK_SET)) ||
+	if (likely(!(instance->settings.flags &
+		     HWTIMER_SETUP_REPORT_CLOCK_SET)) ||
 	    notice->watching || !watched(instance))
 		return;
 	notice->watching = true;
-	notice->offset = hwtimer_clock_offset();
+	notice->offset = hwtimer_clock_offset(instance->settings.clock);
 	hwtimer_wakeup_chores(instance, next_check(ktime_get_ns()));
 }
 
@@ -259,7 +260,7 @@ bool hwtimer_notice_check_clock(struct hwtimer_instance *instance)
 	lockdep_assert_held(&instance->lock);
 	if (likely(!notice->watching) || instance->stopped)
 		return false;
-	offset = hwtimer_clock_offset();
+	offset = hwtimer_clock_offset(instance->settings.clock);
 	if (notice->offset == offset)
 		return false;
 	notice->offset = offset;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Tells readers that an instance has something to read: by read() and poll(), and by
- * wake-ups; also reports that CLOCK_REALTIME was set.
+ * wake-ups; also reports that the clock was set.
  *
  * Code that makes an instance readable has to wake its readers, without the instance's
  * lock. So functions here that may make it readable, and that are called with the lock

@@ -3,48 +3,47 @@
  * Does the rare cases of operations on timers, and the work before and after operations;
  * see hwtimer_op.h.
  */
-#include <linux/nospec.h>
 #include <linux/sched.h>
 
 #include "hwtimer_notice.h"
 #include "hwtimer_op.h"
 #include "hwtimer_period.h"
 
-/*
- * CANCEL of an expired timer whose event stays. That event is the last: a periodic timer
- * ends with it. Returns the error.
- */
-static int cancel_expired(struct hwtimer_instance *instance,
-			  struct hwtimer_record *record,
-			  struct hwtimer_moment *moment)
+/* hwtimer_op_deadline() for the deadlines that it does not return as they are. */
+u64 hwtimer_op_deadline_odd(s64 time)
 {
-	if (hwtimer_record_periodic(record))
-		hwtimer_period_end(instance, record,
-				   hwtimer_moment_now(moment));
-	return -EALREADY;
+	return time < 0 ? 0 : HWTIMER_TICK_NONE;
 }
 
-static int cancel_pending(struct hwtimer_instance *instance,
-			  struct hwtimer_record *record, u32 index)
+/**
+ * hwtimer_op_cancel_pending - end a pending timer of any kind
+ * @instance: the instance; its lock is held
+ * @record: the timer's record
+ * @index: index of the record
+ *
+ * Counts the timer, too.
+ */
+void hwtimer_op_cancel_pending(struct hwtimer_instance *instance,
+			       struct hwtimer_record *record, u32 index)
 {
+	lockdep_assert_held(&instance->lock);
 	trace_hwtimer_cancel(instance, index);
 	hwtimer_wheel_remove(&instance->wheel, record);
 	hwtimer_period_free(instance, index);
 	instance->stats.pending--;
 	instance->stats.cancelled++;
-	return 0;
 }
 
 /**
  * hwtimer_op_cancel_other - CANCEL a timer that hwtimer_op_cancel_plain() does not cancel
  * @instance: the instance; its lock is held
  * @id: id of the timer; any number
- * @flags: HWTIMER_DISCARD or 0
+ * @flags: HWTIMER_REQ_DISCARD or 0
  * @moment: this hold of the instance's lock
  *
  * Counts the timer, too.
  *
- * Return: 0, -ENOENT or -EALREADY, as struct hwtimer_request says.
+ * Return: 0, 1 or -ENOENT, as struct hwtimer_request says.
  */
 int hwtimer_op_cancel_other(struct hwtimer_instance *instance, u64 id,
 			    u32 flags, struct hwtimer_moment *moment)
@@ -55,58 +54,18 @@ int hwtimer_op_cancel_other(struct hwtimer_instance *instance, u64 id,
 
 	if (!record)
 		return -ENOENT;
-	if (record->state == HWTIMER_PENDING)
-		return cancel_pending(instance, record, index);
-	if (!(flags & HWTIMER_DISCARD))
-		return cancel_expired(instance, record, moment);
-	hwtimer_events_drop(instance, record, index);
-	return 0;
-}
-
-/**
- * hwtimer_op_cancel_some - CANCEL the next timers, whatever they are
- * @instance: the instance; its lock is not held
- * @all: in: its flags are valid, and its cursor may be anything; out: the cursor, and the
- *	numbers of timers and events, to which this function adds
- *
- * Checks up to HWTIMER_HOLD records, and helps with a compaction as that many requests do.
- * May reschedule; takes the lock.
- *
- * Return: whether records are left to be checked.
- */
-bool hwtimer_op_cancel_some(struct hwtimer_instance *instance,
-			    struct hwtimer_cancel_all *all)
-{
-	const struct hwtimer_stats *stats = &instance->stats;
-	const struct hwtimer_table *table = &instance->table;
-	u64 cancelled, discarded, end, last;
-	const struct hwtimer_record *record;
-	struct hwtimer_moment moment;
-
-	spin_lock(&instance->lock);
-	end = hwtimer_table_end(table);
-	if (all->cursor >= end) {
-		spin_unlock(&instance->lock);
-		return false;
+	if (record->state == HWTIMER_PENDING) {
+		hwtimer_op_cancel_pending(instance, record, index);
+		return 0;
 	}
-	all->cursor = array_index_nospec(all->cursor, end);
-	last = all->cursor + HWTIMER_HOLD;
-	cancelled = stats->cancelled;
-	discarded = stats->discarded;
-	hwtimer_op_begin(instance, &moment);
-	for (; all->cursor < last; all->cursor++) {
-		record = hwtimer_table_next(table, &all->cursor,
-					    last - all->cursor);
-		if (!record)
-			break;
-		hwtimer_op_cancel(instance,
-				  hwtimer_table_id(record, all->cursor),
-				  all->flags, &moment);
+	if (flags & HWTIMER_REQ_DISCARD) {
+		hwtimer_events_drop(instance, record, index);
+		return 0;
 	}
-	all->cancelled += stats->cancelled - cancelled;
-	all->discarded += stats->discarded - discarded;
-	hwtimer_op_end(instance, HWTIMER_HOLD, &moment);
-	return all->cursor < end;
+	if (hwtimer_record_periodic(record))
+		hwtimer_period_end(instance, record,
+				   hwtimer_moment_now(moment));
+	return 1;
 }
 
 /*
@@ -242,7 +201,7 @@ void hwtimer_op_end(struct hwtimer_instance *instance, u32 count,
 	lockdep_assert_held(&instance->lock);
 	if (op_sooner(instance, moment))
 		hwtimer_wakeup_rearm(instance);
-	if (unlikely(instance->settings.flags & HWTIMER_REPORT_CLOCK_SET))
+	if (unlikely(instance->settings.flags & HWTIMER_SETUP_REPORT_CLOCK_SET))
 		hwtimer_notice_watch_clock(instance);
 	hwtimer_shrink_ended(instance);
 	if (unlikely(compacts(instance) || instance->wheel.rewind.active ||

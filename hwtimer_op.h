@@ -59,8 +59,8 @@ void hwtimer_op_end(struct hwtimer_instance *instance, u32 count,
 
 int hwtimer_op_cancel_other(struct hwtimer_instance *instance, u64 id,
 			    u32 flags, struct hwtimer_moment *moment);
-bool hwtimer_op_cancel_some(struct hwtimer_instance *instance,
-			    struct hwtimer_cancel_all *all);
+void hwtimer_op_cancel_pending(struct hwtimer_instance *instance,
+			       struct hwtimer_record *record, u32 index);
 
 /**
  * hwtimer_op_begin - have the wheel follow the clock before requests are done
@@ -81,61 +81,31 @@ static __always_inline void hwtimer_op_begin(struct hwtimer_instance *instance,
 		hwtimer_wakeup_follow(instance, hwtimer_moment_now(moment));
 }
 
-/**
- * hwtimer_op_no_time - whether a time must be refused
- * @time: delay or deadline, as in struct hwtimer_request
- * @flags: HWTIMER_ABSOLUTE or not; other flags are ignored
- *
- * As a delay, HWTIMER_NEVER would be -1 and expire at once, which no caller wants.
- *
- * Return: whether @time is the delay HWTIMER_NEVER. Any context.
- */
-static __always_inline bool hwtimer_op_no_time(u64 time, u32 flags)
-{
-	return unlikely(time == HWTIMER_NEVER) && !(flags & HWTIMER_ABSOLUTE);
-}
-
-/**
- * hwtimer_op_slack_max - the maximum slack of a timer without an interval
- * @time: delay or deadline, as in struct hwtimer_request
- *
- * It is the time, no matter whether that is a delay or a deadline, but the two together
- * must not exceed KTIME_MAX. With HWTIMER_NEVER as the time, it is KTIME_MAX: such a slack
- * takes effect when the timer is rescheduled.
- *
- * Return: ns. Any context.
- */
-static __always_inline u64 hwtimer_op_slack_max(u64 time)
-{
-	u64 future = max_t(s64, time, 0);
-
-	if (unlikely(time == HWTIMER_NEVER))
-		return KTIME_MAX;
-	return min(future, KTIME_MAX - future);
-}
+u64 hwtimer_op_deadline_odd(s64 time);
 
 /**
  * hwtimer_op_deadline - convert the time of a request to a deadline
  * @time: delay or deadline, ns, as in struct hwtimer_request
- * @flags: HWTIMER_ABSOLUTE or not; other flags are ignored
+ * @flags: HWTIMER_REQ_ABSTIME or not; other flags are ignored
  * @moment: this hold of the instance's lock
  *
- * Return: the deadline, ns on the instance's clock; HWTIMER_NEVER if it is beyond the
+ * Return: the deadline, ns on the instance's clock; HWTIMER_TICK_NONE: never, or beyond the
  * range of that clock.
  */
-static __always_inline u64 hwtimer_op_deadline(u64 time, u32 flags,
+static __always_inline u64 hwtimer_op_deadline(s64 time, u32 flags,
 					       struct hwtimer_moment *moment)
 {
-	u64 now;
+	s64 now;
 
-	if (flags & HWTIMER_ABSOLUTE) {
-		if (likely((s64)time >= 0))
+	if (flags & HWTIMER_REQ_ABSTIME) {
+		/* HWTIMER_NEVER + 1 is negative, too, so one test finds all that need more. */
+		if (likely((s64)((u64)time + 1) > 0))
 			return time;
-		return time == HWTIMER_NEVER ? HWTIMER_NEVER : 0;
+		return hwtimer_op_deadline_odd(time);
 	}
 	now = hwtimer_moment_now(moment);
-	if ((s64)time > KTIME_MAX - (s64)now)
-		return HWTIMER_NEVER;
+	if (unlikely(time >= HWTIMER_NEVER - now))
+		return HWTIMER_TICK_NONE;
 	return now + max_t(s64, time, 0);
 }
 
@@ -166,6 +136,21 @@ static __always_inline int
 hwtimer_op_refusal(const struct hwtimer_instance *instance)
 {
 	return instance->stopped ? -ESHUTDOWN : -ENOSPC;
+}
+
+/**
+ * hwtimer_op_no_timer - the result of CANCEL and RESCHEDULE if an instance has no timer
+ * @instance: the instance; no lock is needed
+ * @op: HWTIMER_OP_CANCEL or HWTIMER_OP_RESCHEDULE
+ *
+ * Return: -ENOENT or -ESHUTDOWN. Any context.
+ */
+static inline int hwtimer_op_no_timer(const struct hwtimer_instance *instance,
+				      u32 op)
+{
+	return op == HWTIMER_OP_RESCHEDULE && READ_ONCE(instance->stopped) ?
+		       -ESHUTDOWN :
+		       -ENOENT;
 }
 
 /**
@@ -243,10 +228,10 @@ static inline void hwtimer_op_count_cancelled(struct hwtimer_instance *instance,
  * hwtimer_op_cancel - CANCEL a timer
  * @instance: the instance; its lock is held
  * @id: id of the timer; any number
- * @flags: HWTIMER_DISCARD or 0
+ * @flags: HWTIMER_REQ_DISCARD or 0
  * @moment: this hold of the instance's lock
  *
- * Return: 0, -ENOENT or -EALREADY, as struct hwtimer_request says.
+ * Return: 0, 1 or -ENOENT, as struct hwtimer_request says.
  */
 static __always_inline int hwtimer_op_cancel(struct hwtimer_instance *instance,
 					     u64 id, u32 flags,
@@ -268,14 +253,14 @@ static __always_inline int hwtimer_op_cancel(struct hwtimer_instance *instance,
  * hwtimer_op_reschedule - RESCHEDULE a timer
  * @instance: the instance; its lock is held, and memory for the move is reserved
  * @id: id of the timer; any number
- * @time: delay or deadline, ns, which hwtimer_op_no_time() does not refuse
- * @flags: HWTIMER_ABSOLUTE or 0
+ * @time: delay or deadline, ns
+ * @flags: HWTIMER_REQ_ABSTIME or 0
  * @moment: this hold of the instance's lock
  *
  * Return: 0, -ESHUTDOWN, -ENOENT or -EALREADY, as struct hwtimer_request says.
  */
 static __always_inline int
-hwtimer_op_reschedule(struct hwtimer_instance *instance, u64 id, u64 time,
+hwtimer_op_reschedule(struct hwtimer_instance *instance, u64 id, s64 time,
 		      u32 flags, struct hwtimer_moment *moment)
 {
 	struct hwtimer_record *record;

@@ -23,6 +23,20 @@ extension_of(const struct hwtimer_instance *instance,
 	return hwtimer_table_record(&instance->table, record->extension);
 }
 
+static void extension_fill(const struct hwtimer_instance *instance,
+			   struct hwtimer_record *record,
+			   const struct hwtimer_request *request)
+{
+	struct hwtimer_record *extension = extension_of(instance, record);
+
+	extension->interval = request->interval;
+	extension->user_data = request->user_data;
+	extension->count = request->expirations_max;
+	record->flags = HWTIMER_RECORD_PERIODIC;
+	if (request->flags & HWTIMER_REQ_FIXED_DELAY)
+		record->flags |= HWTIMER_RECORD_FIXED_DELAY;
+}
+
 /**
  * hwtimer_period_begin - make a timer periodic
  * @instance: the instance; its lock is held, and its table has a spare record
@@ -40,14 +54,9 @@ void hwtimer_period_begin(struct hwtimer_instance *instance,
 		hwtimer_table_record(&instance->table, index);
 
 	lockdep_assert_held(&instance->lock);
-	extension->interval = request->interval;
-	extension->user_data = request->user_data;
-	extension->count = request->count;
 	hwtimer_record_become(extension, HWTIMER_EXTENSION);
 	record->extension = index;
-	record->flags = HWTIMER_RECORD_PERIODIC;
-	if (request->flags & HWTIMER_FIXED_DELAY)
-		record->flags |= HWTIMER_RECORD_FIXED_DELAY;
+	extension_fill(instance, record, request);
 	instance->periodic++;
 }
 
@@ -64,22 +73,6 @@ void hwtimer_period_free_extension(struct hwtimer_instance *instance,
 	instance->periodic--;
 	/* The chunks that were reserved for the timer are not needed any more. */
 	hwtimer_supply_trim(instance);
-}
-
-/**
- * hwtimer_period_interval - get the interval of a timer of any kind
- * @instance: the instance; its lock is held
- * @record: the timer's record
- *
- * Return: ns; 0 if the timer is not periodic.
- */
-u64 hwtimer_period_interval(const struct hwtimer_instance *instance,
-			    const struct hwtimer_record *record)
-{
-	lockdep_assert_held(&instance->lock);
-	return hwtimer_record_periodic(record) ?
-		       extension_of(instance, record)->interval :
-		       0;
 }
 
 /**
@@ -101,85 +94,78 @@ u32 hwtimer_period_spare(const struct hwtimer_instance *instance,
 	return spare;
 }
 
-static void set_fixed_delay(struct hwtimer_record *record, u32 flags)
-{
-	record->flags &= ~HWTIMER_RECORD_FIXED_DELAY;
-	if (flags & HWTIMER_FIXED_DELAY)
-		record->flags |= HWTIMER_RECORD_FIXED_DELAY;
-}
-
 /**
- * hwtimer_period_change - give a pending timer another interval or user_data
+ * hwtimer_period_change - give a pending timer another interval and user_data
  * @instance: the instance; its lock is held, and its table has a spare record if the timer
  *	becomes periodic
  * @record: the timer's record, in state HWTIMER_PENDING
- * @request: the new interval, count, user_data and HWTIMER_FIXED_DELAY
- * @sets: which of these the timer gets: HWTIMER_SET_INTERVAL, HWTIMER_SET_USER_DATA; others
- *	are ignored
+ * @request: the new interval, expirations_max, user_data and HWTIMER_REQ_FIXED_DELAY
  */
 void hwtimer_period_change(struct hwtimer_instance *instance,
 			   struct hwtimer_record *record,
-			   const struct hwtimer_request *request, u32 sets)
+			   const struct hwtimer_request *request)
 {
-	bool before = hwtimer_record_periodic(record);
-	bool after = sets & HWTIMER_SET_INTERVAL ? request->interval : before;
-	struct hwtimer_request new = *request;
-	struct hwtimer_record *extension;
+	bool periodic = hwtimer_record_periodic(record);
 
 	lockdep_assert_held(&instance->lock);
-	if (!(sets & HWTIMER_SET_USER_DATA))
-		new.user_data =
-			hwtimer_table_user_data(&instance->table, record);
-	if (!after) {
-		if (before)
-			hwtimer_period_free_extension(instance, record);
-		record->flags = 0;
-		record->user_data = new.user_data;
+	if (request->interval) {
+		if (periodic)
+			extension_fill(instance, record, request);
+		else
+			hwtimer_period_begin(instance, record, request);
 		return;
 	}
-	if (!before) {
-		hwtimer_period_begin(instance, record, &new);
-		return;
-	}
-	extension = extension_of(instance, record);
-	extension->user_data = new.user_data;
-	if (!(sets & HWTIMER_SET_INTERVAL))
-		return;
-	extension->interval = new.interval;
-	extension->count = new.count;
-	set_fixed_delay(record, new.flags);
+	if (periodic)
+		hwtimer_period_free_extension(instance, record);
+	record->flags = 0;
+	record->user_data = request->user_data;
+}
+
+static void describe_deadline(struct hwtimer_timer *timer, u64 deadline,
+			      u64 now)
+{
+	timer->deadline = min_t(u64, deadline, HWTIMER_NEVER);
+	timer->remaining = timer->deadline == HWTIMER_NEVER ?
+				   HWTIMER_NEVER :
+				   timer->deadline - min(timer->deadline, now);
 }
 
 /**
  * hwtimer_period_describe - say what a timer of any kind is
  * @instance: the instance; its lock is held
- * @index: index of the timer's record
+ * @index: index of the timer's record, which is pending or has expired
  * @now: the time from which the remaining time counts, ns on the instance's clock
- * @timer: out: the timer; for an expired one, @count includes the event that waits
+ * @timer: out: the timer
  */
 void hwtimer_period_describe(const struct hwtimer_instance *instance, u32 index,
-			     u64 now, struct hwtimer_unprocessed *timer)
+			     u64 now, struct hwtimer_timer *timer)
 {
 	const struct hwtimer_record *record =
 		hwtimer_table_record(&instance->table, index);
+	bool expired = record->state == HWTIMER_EXPIRED;
 	const struct hwtimer_record *extension;
 
 	lockdep_assert_held(&instance->lock);
-	*timer = (struct hwtimer_unprocessed){
+	*timer = (struct hwtimer_timer){
 		.id = hwtimer_table_id(record, index),
 		.user_data = record->user_data,
-		.deadline = record->deadline,
-		.remaining = record->deadline - min(record->deadline, now),
 		.slack = hwtimer_wheel_slack(&instance->wheel, record->align),
+		.state = expired ? HWTIMER_STATE_EXPIRED :
+				   HWTIMER_STATE_PENDING,
+		.expirations = expired,
 	};
+	describe_deadline(timer, record->deadline, now);
 	if (likely(!hwtimer_record_periodic(record)))
 		return;
 	extension = extension_of(instance, record);
 	timer->user_data = extension->user_data;
 	timer->interval = extension->interval;
-	timer->count = extension->count;
+	timer->expirations_left = extension->count;
 	if (record->flags & HWTIMER_RECORD_FIXED_DELAY)
-		timer->flags = HWTIMER_FIXED_DELAY;
+		timer->flags = HWTIMER_REQ_FIXED_DELAY;
+	if (expired)
+		timer->expirations =
+			hwtimer_period_expirations(instance, record, now);
 }
 
 /**
@@ -188,46 +174,19 @@ void hwtimer_period_describe(const struct hwtimer_instance *instance, u32 index,
  * @record: the record of a periodic timer whose event waits
  * @now: the time, ns on the instance's clock; deadlines after it do not count as
  *	expirations
+ *
+ * The event reports as many expirations as now, even if the clock is set back before it is
+ * read: those after them may have been handed back.
  */
 void hwtimer_period_end(struct hwtimer_instance *instance,
 			struct hwtimer_record *record, u64 now)
 {
+	u32 expirations = hwtimer_period_expirations(instance, record, now);
+
 	lockdep_assert_held(&instance->lock);
-	extension_of(instance, record)->count =
-		hwtimer_period_expirations(instance, record, now);
+	extension_of(instance, record)->count = expirations;
+	record->told = expirations;
 	record->flags |= HWTIMER_RECORD_ENDING;
-	hwtimer_period_rests_no_more(instance, record);
-}
-
-/**
- * hwtimer_period_rests - count a periodic timer that has expired as resting
- * @instance: the instance; its lock is held
- * @record: the timer's record
- */
-void hwtimer_period_rests(struct hwtimer_instance *instance,
-			  struct hwtimer_record *record)
-{
-	lockdep_assert_held(&instance->lock);
-	record->flags |= HWTIMER_RECORD_RESTING;
-	record->told = 0;
-	instance->resting++;
-}
-
-/**
- * hwtimer_period_rests_no_more - do not count a timer as resting any more
- * @instance: the instance; its lock is held
- * @record: the record of a timer of any kind, whether it was counted or not
- *
- * Called when its event is delivered, discarded, or becomes the last.
- */
-void hwtimer_period_rests_no_more(struct hwtimer_instance *instance,
-				  struct hwtimer_record *record)
-{
-	lockdep_assert_held(&instance->lock);
-	if (!(record->flags & HWTIMER_RECORD_RESTING))
-		return;
-	record->flags &= ~HWTIMER_RECORD_RESTING;
-	instance->resting--;
 }
 
 /**
@@ -237,7 +196,7 @@ void hwtimer_period_rests_no_more(struct hwtimer_instance *instance,
  * @now: the time, ns on the instance's clock
  *
  * Return: the number of deadlines: at least 1, at most the expirations that the timer has
- * left. It is 1 with HWTIMER_FIXED_DELAY. If the event was read already, what it said; after a
+ * left. It is 1 with HWTIMER_REQ_FIXED_DELAY. If the event was read already, what it said; after a
  * rewind, at least that.
  */
 u32 hwtimer_period_expirations(const struct hwtimer_instance *instance,
@@ -250,24 +209,24 @@ u32 hwtimer_period_expirations(const struct hwtimer_instance *instance,
 	if (record->flags & HWTIMER_RECORD_READ)
 		return record->told;
 	/*
-	 * Deadlines after STOP do not count. Those that had passed before STOP do, even
+	 * Deadlines after the stop do not count. Those that had passed before it do, even
 	 * if the clock is set back later.
 	 */
 	if (instance->stopped)
-		now = instance->stopping.at;
+		now = instance->stopped_at;
 	/* The deadline is later than @now if the clock was set back since. */
 	if (!(record->flags & HWTIMER_RECORD_FIXED_DELAY) &&
 	    now > record->deadline)
 		expirations +=
 			div64_u64(now - record->deadline, extension->interval);
-	/* After a rewind, the event does not take back what it has said, as STOP relies on it. */
+	/* An event does not take back what it has said, or what CANCEL_ALL relies on. */
 	expirations = max_t(u64, expirations, record->told);
 	return min_t(u64, expirations, extension->count ?: U32_MAX);
 }
 
 /*
- * The deadline of a timer after @expirations expirations; HWTIMER_NEVER if it is beyond
- * KTIME_MAX.
+ * The deadline of a timer after @expirations expirations; HWTIMER_TICK_NONE if it is beyond
+ * the clock's range.
  */
 static u64 next_deadline(const struct hwtimer_record *record, u64 interval,
 			 u32 expirations, u64 now)
@@ -279,38 +238,40 @@ static u64 next_deadline(const struct hwtimer_record *record, u64 interval,
 		from = now;
 	if (check_mul_overflow(interval, (u64)expirations, &deadline) ||
 	    check_add_overflow(deadline, from, &deadline) ||
-	    deadline > KTIME_MAX)
-		return HWTIMER_NEVER;
+	    deadline >= HWTIMER_NEVER)
+		return HWTIMER_TICK_NONE;
 	return deadline;
 }
 
 /**
- * hwtimer_period_describe_next - say what a resting timer will be after its event
+ * hwtimer_period_describe_next - say what a periodic timer will be after its event
  * @instance: the instance; its lock is held
- * @index: index of the timer's record
+ * @index: index of the record of a periodic timer that has expired
  * @now: the time from which the remaining time counts, and the interval with
- *	HWTIMER_FIXED_DELAY, ns on the instance's clock
+ *	HWTIMER_REQ_FIXED_DELAY, ns on the instance's clock
  * @timer: out: the timer
  *
  * Return: false if the event is the timer's last.
  */
 bool hwtimer_period_describe_next(const struct hwtimer_instance *instance,
 				  u32 index, u64 now,
-				  struct hwtimer_unprocessed *timer)
+				  struct hwtimer_timer *timer)
 {
 	const struct hwtimer_record *record =
 		hwtimer_table_record(&instance->table, index);
-	u32 expirations = hwtimer_period_expirations(instance, record, now);
 
 	lockdep_assert_held(&instance->lock);
 	hwtimer_period_describe(instance, index, now, timer);
-	if (timer->count && timer->count == expirations)
+	if (timer->expirations_left == timer->expirations)
 		return false;
-	if (timer->count)
-		timer->count -= expirations;
-	timer->deadline =
-		next_deadline(record, timer->interval, expirations, now);
-	timer->remaining = timer->deadline - min(timer->deadline, now);
+	if (timer->expirations_left)
+		timer->expirations_left -= timer->expirations;
+	describe_deadline(timer,
+			  next_deadline(record, timer->interval,
+					timer->expirations, now),
+			  now);
+	timer->state = HWTIMER_STATE_PENDING;
+	timer->expirations = 0;
 	return true;
 }
 
@@ -319,11 +280,11 @@ bool hwtimer_period_describe_next(const struct hwtimer_instance *instance,
  * @instance: the instance; its lock is held
  * @index: index of the timer's record; its event was delivered, and is out of the queue
  * @expirations: number of expirations in the event
- * @now: the time from which the interval counts with HWTIMER_FIXED_DELAY, ns on the
+ * @now: the time from which the interval counts with HWTIMER_REQ_FIXED_DELAY, ns on the
  *	instance's clock
  *
  * Needs no new memory: hwtimer_supply_reserve() keeps chunks for all periodic timers.
- * In a stopped instance the timer becomes pending, too, so that STOP can hand it back.
+ * In a stopped instance the timer becomes pending, too, so that CANCEL_ALL can hand it back.
  *
  * Return: false if the timer is not periodic or this was its last event; then the caller
  * frees it.
@@ -339,7 +300,6 @@ bool hwtimer_period_rearm(struct hwtimer_instance *instance, u32 index,
 	if (!hwtimer_record_periodic(record) ||
 	    record->flags & HWTIMER_RECORD_ENDING)
 		return false;
-	hwtimer_period_rests_no_more(instance, record);
 	extension = extension_of(instance, record);
 	if (extension->count) {
 		extension->count -= expirations;

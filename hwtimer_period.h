@@ -18,24 +18,18 @@ void hwtimer_period_begin(struct hwtimer_instance *instance,
 			  const struct hwtimer_request *request);
 void hwtimer_period_free_extension(struct hwtimer_instance *instance,
 				   const struct hwtimer_record *record);
-u64 hwtimer_period_interval(const struct hwtimer_instance *instance,
-			    const struct hwtimer_record *record);
 u32 hwtimer_period_spare(const struct hwtimer_instance *instance,
 			 const struct hwtimer_record *record);
 void hwtimer_period_change(struct hwtimer_instance *instance,
 			   struct hwtimer_record *record,
-			   const struct hwtimer_request *request, u32 sets);
+			   const struct hwtimer_request *request);
 void hwtimer_period_describe(const struct hwtimer_instance *instance, u32 index,
-			     u64 now, struct hwtimer_unprocessed *timer);
+			     u64 now, struct hwtimer_timer *timer);
 void hwtimer_period_end(struct hwtimer_instance *instance,
 			struct hwtimer_record *record, u64 now);
 bool hwtimer_period_describe_next(const struct hwtimer_instance *instance,
 				  u32 index, u64 now,
-				  struct hwtimer_unprocessed *timer);
-void hwtimer_period_rests(struct hwtimer_instance *instance,
-			  struct hwtimer_record *record);
-void hwtimer_period_rests_no_more(struct hwtimer_instance *instance,
-				  struct hwtimer_record *record);
+				  struct hwtimer_timer *timer);
 u32 hwtimer_period_expirations(const struct hwtimer_instance *instance,
 			       const struct hwtimer_record *record, u64 now);
 bool hwtimer_period_rearm(struct hwtimer_instance *instance, u32 index,

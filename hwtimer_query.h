@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Executes the ioctls that describe timers and change nothing, QUERY and LIST. Called by
- * hwtimer_ioctl.c.
+ * Describes timers and changes nothing, for the ioctls QUERY, LIST and INFO.
  */
 #ifndef HWTIMER_QUERY_H
 #define HWTIMER_QUERY_H
@@ -10,11 +9,11 @@
 
 struct hwtimer_instance;
 struct hwtimer_list;
-struct hwtimer_listed;
-struct hwtimer_query;
+struct hwtimer_timer;
 
+u64 hwtimer_query_until_next(struct hwtimer_instance *instance);
 int hwtimer_query_timer(struct hwtimer_instance *instance,
-			struct hwtimer_query *query);
+			struct hwtimer_timer *timer);
 long hwtimer_query_list(struct hwtimer_instance *instance,
 			struct hwtimer_list *list);
 

@@ -45,7 +45,7 @@ struct batch {
 
 static bool at_least_once(const struct hwtimer_instance *instance)
 {
-	return instance->settings.flags & HWTIMER_AT_LEAST_ONCE;
+	return instance->settings.flags & HWTIMER_SETUP_AT_LEAST_ONCE;
 }
 
 static void event_fill(const struct hwtimer_instance *instance,
@@ -114,7 +114,7 @@ static noinline void event_finish_periodic(struct hwtimer_instance *instance,
 }
 
 /*
- * Ends an event that was delivered. With HWTIMER_FIXED_DELAY, the interval counts from @now.
+ * Ends an event that was delivered. With HWTIMER_REQ_FIXED_DELAY, the interval counts from @now.
  */
 static __always_inline void event_finish(struct hwtimer_instance *instance,
 					 struct hwtimer_record *record,
@@ -169,7 +169,7 @@ static void batch_finish(struct hwtimer_instance *instance,
 }
 
 /*
- * Marks the first @copied events of a batch as read, for HWTIMER_AT_LEAST_ONCE. Entries that
+ * Marks the first @copied events of a batch as read, for HWTIMER_SETUP_AT_LEAST_ONCE. Entries that
  * were dead become 0, so that hwtimer_read_ack() does not count them.
  */
 static void batch_keep(struct hwtimer_instance *instance,
@@ -387,8 +387,11 @@ static bool ack_some(struct hwtimer_instance *instance, u32 *count)
 	u64 pending = instance->stats.pending, now;
 	struct hwtimer_events *events = &instance->events;
 	u32 look = HWTIMER_HOLD, ended = 0;
+	u32 dropped = min(*count, events->dropped);
 
 	lockdep_assert_held(&instance->lock);
+	events->dropped -= dropped;
+	*count -= dropped;
 	now = hwtimer_instance_now(instance);
 	finish_begin(instance, now);
 	while (look-- && *count && events->head != events->next) {
@@ -411,9 +414,10 @@ static bool ack_some(struct hwtimer_instance *instance, u32 *count)
 			     now);
 		ended++;
 	}
+	hwtimer_events_skip(instance);
 	finish_end(instance, ended, pending);
 	hwtimer_notice_unpark(instance);
-	return *count && events->head != events->next;
+	return *count && (events->dropped || events->head != events->next);
 }
 
 /**
@@ -423,7 +427,7 @@ static bool ack_some(struct hwtimer_instance *instance, u32 *count)
  *
  * Return: the number of events, which is @count unless another thread has acknowledged some,
  * or has called hwtimer_read_rewind(), meanwhile; -EINVAL: the instance has no
- * HWTIMER_AT_LEAST_ONCE, or fewer than @count events were read. May reschedule; takes the
+ * HWTIMER_SETUP_AT_LEAST_ONCE, or fewer than @count events were read. May reschedule; takes the
  * lock.
  */
 long hwtimer_read_ack(struct hwtimer_instance *instance, u32 count)
@@ -432,7 +436,8 @@ long hwtimer_read_ack(struct hwtimer_instance *instance, u32 count)
 	bool more;
 
 	spin_lock(&instance->lock);
-	if (!at_least_once(instance) || count > instance->events.read) {
+	if (!at_least_once(instance) ||
+	    count > instance->events.read + instance->events.dropped) {
 		spin_unlock(&instance->lock);
 		return -EINVAL;
 	}
@@ -453,6 +458,7 @@ static void rewind_some(struct hwtimer_instance *instance)
 	u32 look = HWTIMER_HOLD;
 
 	lockdep_assert_held(&instance->lock);
+	events->dropped = 0;
 	for (; look-- && events->next != events->head; events->next--) {
 		u64 id = *hwtimer_events_id(events, events->next - 1);
 		struct hwtimer_record *record;
@@ -472,13 +478,12 @@ static void rewind_some(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_read_rewind - HWTIMER_IOC_REWIND: have all events read once more
- * @instance: the instance; its lock is not held
+ * hwtimer_read_rewind - HWTIMER_ACK_REWIND: have all events read once more
+ * @instance: an instance with HWTIMER_SETUP_AT_LEAST_ONCE; its lock is not held
  *
- * Return: 0; -EINVAL: the instance has no HWTIMER_AT_LEAST_ONCE. May reschedule; takes the
- * lock, and wakes readers without it.
+ * May reschedule; takes the lock, and wakes readers without it.
  */
-int hwtimer_read_rewind(struct hwtimer_instance *instance)
+void hwtimer_read_rewind(struct hwtimer_instance *instance)
 {
 	/* Others may read on meanwhile. */
 	u32 holds = HWTIMER_EVENTS / HWTIMER_HOLD;
@@ -486,10 +491,6 @@ int hwtimer_read_rewind(struct hwtimer_instance *instance)
 
 	while (more && holds--) {
 		spin_lock(&instance->lock);
-		if (!at_least_once(instance)) {
-			spin_unlock(&instance->lock);
-			return -EINVAL;
-		}
 		rewind_some(instance);
 		more = instance->events.next != instance->events.head;
 		tell = instance->events.unread &&
@@ -499,5 +500,4 @@ int hwtimer_read_rewind(struct hwtimer_instance *instance)
 	}
 	if (tell)
 		hwtimer_notice_wake(instance, EPOLLIN | EPOLLRDNORM);
-	return 0;
 }

@@ -9,87 +9,42 @@
 #include "hwtimer_period.h"
 #include "hwtimer_request.h"
 
-/* As fields_valid(), for a RESCHEDULE: fields that its flags do not set must be 0. */
-static bool reschedule_valid(const struct hwtimer_request *request)
-{
-	u32 flags = request->flags;
-	u32 sets = hwtimer_change_sets(flags);
+#define REQUEST_FLAGS                                                          \
+	(HWTIMER_REQ_ABSTIME | HWTIMER_REQ_DISCARD | HWTIMER_REQ_FIXED_DELAY | \
+	 HWTIMER_REQ_REARM | HWTIMER_REQ_CREATE | HWTIMER_REQ_SET)
 
-	if (flags & ~(HWTIMER_ABSOLUTE | HWTIMER_FIXED_DELAY | HWTIMER_REARM |
-		      HWTIMER_CHANGE_ALL) ||
-	    (flags & HWTIMER_REARM && flags & HWTIMER_CHANGE_ALL))
-		return false;
-	return (sets & HWTIMER_SET_USER_DATA || !request->user_data) &&
-	       (sets & HWTIMER_SET_SLACK || !request->slack) &&
-	       (sets & HWTIMER_SET_INTERVAL ||
-		!(request->interval || request->count ||
-		  flags & HWTIMER_FIXED_DELAY));
+/* Whether a request may make a new timer, also if there is none yet. */
+static bool request_creates(const struct hwtimer_request *request)
+{
+	const u32 both = HWTIMER_REQ_REARM | HWTIMER_REQ_CREATE;
+
+	return request->op == HWTIMER_OP_SCHEDULE ||
+	       (request->op == HWTIMER_OP_RESCHEDULE &&
+		(request->flags & both) == both);
 }
 
-/* Whether all fields that must be 0 are 0, and no unknown flag is set. */
-static bool fields_valid(const struct hwtimer_request *request)
+/* Whether a request gives its timer an interval and a slack, too. */
+static bool request_sets(const struct hwtimer_request *request)
 {
-	if (request->reserved)
-		return false;
-	switch (request->op) {
-	case HWTIMER_OP_SCHEDULE:
-		return !(request->flags &
-			 ~(HWTIMER_ABSOLUTE | HWTIMER_FIXED_DELAY)) &&
-		       !request->id;
-	case HWTIMER_OP_RESCHEDULE:
-		return reschedule_valid(request);
-	case HWTIMER_OP_CANCEL:
-		return !(request->flags & ~HWTIMER_DISCARD) &&
-		       !request->user_data && !request->interval &&
-		       !request->slack && !request->count && !request->time;
-	default:
-		return false;
-	}
-}
-
-/* Whether the fields, which are valid one by one, make sense together. */
-static bool combination_valid(const struct hwtimer_settings *settings,
-			      const struct hwtimer_request *request)
-{
-	bool absolute = request->flags & HWTIMER_ABSOLUTE;
-	bool fixed_delay = request->flags & HWTIMER_FIXED_DELAY;
-
-	/* If CLOCK_REALTIME is set, nothing says what a delay would mean. */
-	if (settings->clock->nr == HWTIMER_REALTIME &&
-	    (!absolute || fixed_delay))
-		return false;
-	if (hwtimer_op_no_time(request->time, request->flags))
-		return false;
-	return request->interval || !(request->count || fixed_delay);
-}
-
-/* The maximum slack of a request. A periodic timer's must not exceed its interval. */
-static u64 slack_max(const struct hwtimer_request *request)
-{
-	u64 max = hwtimer_op_slack_max(request->time);
-
-	return request->interval ? min(max, request->interval) : max;
+	return request->op == HWTIMER_OP_SCHEDULE ||
+	       (request->op == HWTIMER_OP_RESCHEDULE &&
+		request->flags & HWTIMER_CHANGE_FLAGS);
 }
 
 /*
  * Whether a request is valid, and is the SCHEDULE of one expiration without slack, or a
  * CANCEL without flags. Most requests are. One test of all fields that must be 0 is
- * cheaper than a test of each. Then only the time can be wrong: a delay, if the clock
- * takes none, or HWTIMER_NEVER as a delay.
+ * cheaper than a test of each.
  */
 static __always_inline bool
 request_plain(const struct hwtimer_request *request,
 	      const struct hwtimer_settings *settings)
 {
-	u64 rest = request->interval | request->slack | request->count |
-		   request->reserved | (request->flags & ~HWTIMER_ABSOLUTE);
+	u64 rest = request->reserved | (request->flags & ~HWTIMER_REQ_ABSTIME);
 
 	if (request->op == HWTIMER_OP_SCHEDULE)
-		return !(rest | request->id) &&
-		       (request->flags ||
-			(request->time != HWTIMER_NEVER &&
-			 settings->clock->nr != HWTIMER_REALTIME));
-	rest |= request->user_data | request->time | request->flags;
+		return !(rest | request->interval | request->slack) &&
+		       (request->flags || !settings->clock->settable);
 	return !rest && request->op == HWTIMER_OP_CANCEL;
 }
 
@@ -98,23 +53,30 @@ request_plain(const struct hwtimer_request *request,
  * @settings: the settings of the instance; constant, or a copy
  * @request: the request; its result is ignored
  *
- * Return: 0, -EINVAL, -ERANGE or -EDOM, as struct hwtimer_request says. Any context.
+ * Return: 0 or -EINVAL, as struct hwtimer_request says. Any context.
  */
 int hwtimer_request_check(const struct hwtimer_settings *settings,
 			  const struct hwtimer_request *request)
 {
-	if (!fields_valid(request))
+	bool sets = request_sets(request);
+	u32 flags = request->flags;
+
+	if (request->reserved || flags & ~REQUEST_FLAGS)
 		return -EINVAL;
 	if (request->op == HWTIMER_OP_CANCEL)
 		return 0;
-	if (!combination_valid(settings, request))
+	if (request->op != HWTIMER_OP_SCHEDULE &&
+	    request->op != HWTIMER_OP_RESCHEDULE)
 		return -EINVAL;
-	if (likely(!request->interval && !request->slack))
-		return 0;
-	if (request->interval && (request->interval < settings->shape.tick ||
-				  request->interval > KTIME_MAX))
-		return -ERANGE;
-	return request->slack > slack_max(request) ? -EDOM : 0;
+	/* If the clock is set, nothing says what a delay would mean. */
+	if (settings->clock->settable &&
+	    (!(flags & HWTIMER_REQ_ABSTIME) ||
+	     (sets && request->interval && flags & HWTIMER_REQ_FIXED_DELAY)))
+		return -EINVAL;
+	if (sets &&
+	    (request->interval > KTIME_MAX || request->slack > KTIME_MAX))
+		return -EINVAL;
+	return 0;
 }
 
 /* Takes a free record for a timer within the limit. Returns 0 or -ENOMEM. */
@@ -167,21 +129,18 @@ static noinline int request_schedule_rare(struct hwtimer_instance *instance,
 }
 
 /*
- * RESCHEDULE with more flags than HWTIMER_ABSOLUTE. With HWTIMER_REARM, a timer that is not
- * pending ends, and the request makes a new one.
+ * RESCHEDULE that sets all fields. With HWTIMER_REQ_REARM, a timer that is not pending ends, and
+ * the request makes a new one.
  */
 static noinline int request_change(struct hwtimer_instance *instance,
 				   struct hwtimer_request *request,
 				   struct hwtimer_moment *moment)
 {
-	int err;
+	int err = hwtimer_change_pending(instance, request, moment);
 
-	if (hwtimer_change_pending(instance, request, moment, &err))
+	if (!(request->flags & HWTIMER_REQ_REARM) ||
+	    (err != -ENOENT && err != -EALREADY))
 		return err;
-	if (!(request->flags & HWTIMER_REARM))
-		return hwtimer_op_reschedule(instance, request->id,
-					     request->time, request->flags,
-					     moment);
 	err = hwtimer_change_end(instance, request);
 	if (!err)
 		err = request_schedule_rare(instance, request, moment);
@@ -201,7 +160,7 @@ static __always_inline int request_run(struct hwtimer_instance *instance,
 		return hwtimer_op_cancel(instance, request->id, request->flags,
 					 moment);
 	default:
-		if (unlikely(request->flags & ~HWTIMER_ABSOLUTE))
+		if (unlikely(request->flags & HWTIMER_CHANGE_FLAGS))
 			return request_change(instance, request, moment);
 		return hwtimer_op_reschedule(instance, request->id,
 					     request->time, request->flags,
@@ -266,7 +225,7 @@ static void request_demand(struct hwtimer_demand *demand,
 			   const struct hwtimer_request *request)
 {
 	bool rearm = request->op == HWTIMER_OP_RESCHEDULE &&
-		     request->flags & HWTIMER_REARM;
+		     request->flags & HWTIMER_REQ_REARM;
 	bool adds = request->op == HWTIMER_OP_SCHEDULE || rearm;
 
 	if (request->result)
@@ -275,7 +234,7 @@ static void request_demand(struct hwtimer_demand *demand,
 	demand->periodic += adds && request->interval;
 	demand->moves += request->op == HWTIMER_OP_RESCHEDULE;
 	demand->extensions += request->op == HWTIMER_OP_RESCHEDULE &&
-			      request->interval;
+			      request_sets(request) && request->interval;
 }
 
 /*
@@ -305,42 +264,79 @@ requests_check(const struct hwtimer_settings *settings,
 	demand->timers += schedules;
 }
 
+/* Whether one of the valid requests has to start the instance. */
+static bool requests_create(const struct hwtimer_request *requests, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		if (!requests[i].result && request_creates(&requests[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Sets the results of all requests, as the instance has no timer. @err: why it could not be
+ * started, if one of them needs that.
+ */
+static void requests_refuse(struct hwtimer_instance *instance,
+			    struct hwtimer_request *requests, u32 count,
+			    int err)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		struct hwtimer_request *request = &requests[i];
+
+		if (request->result)
+			continue;
+		if (request_creates(request))
+			request->result = err;
+		else
+			request->result =
+				hwtimer_op_no_timer(instance, request->op);
+	}
+}
+
 /*
  * Does requests_prepare() for an instance that may have to be started. Until it has started,
  * SETUP may change the settings, so checks again afterwards.
  */
-static noinline int requests_prepare_slowly(struct hwtimer_instance *instance,
-					    struct hwtimer_request *requests,
-					    u32 count,
-					    struct hwtimer_demand *demand)
+static noinline void requests_prepare_slowly(struct hwtimer_instance *instance,
+					     struct hwtimer_request *requests,
+					     u32 count,
+					     struct hwtimer_demand *demand)
 {
 	struct hwtimer_settings copy __uninitialized;
+	int err = 0;
 
 	for (;;) {
 		bool started = hwtimer_instance_started(instance);
-		int err;
 
 		requests_check(hwtimer_settings_get(instance, &copy), requests,
 			       count, demand);
-		if (started || !(demand->timers || demand->moves))
-			return 0;
+		if (started)
+			return;
+		if (!requests_create(requests, count))
+			break;
 		err = hwtimer_supply_start(instance);
 		if (err)
-			return err;
+			break;
 	}
+	requests_refuse(instance, requests, count, err);
+	*demand = (struct hwtimer_demand){};
 }
 
 /* Checks the requests, and starts the instance if one of them needs that. */
-static __always_inline int requests_prepare(struct hwtimer_instance *instance,
-					    struct hwtimer_request *requests,
-					    u32 count,
-					    struct hwtimer_demand *demand)
+static __always_inline void requests_prepare(struct hwtimer_instance *instance,
+					     struct hwtimer_request *requests,
+					     u32 count,
+					     struct hwtimer_demand *demand)
 {
 	if (unlikely(!hwtimer_instance_started(instance)))
-		return requests_prepare_slowly(instance, requests, count,
-					       demand);
-	requests_check(&instance->settings, requests, count, demand);
-	return 0;
+		requests_prepare_slowly(instance, requests, count, demand);
+	else
+		requests_check(&instance->settings, requests, count, demand);
 }
 
 /*
@@ -376,18 +372,9 @@ void hwtimer_request_run(struct hwtimer_instance *instance,
 			 struct hwtimer_request *requests, u32 count)
 {
 	struct hwtimer_demand demand __uninitialized;
-	int err;
-	u32 i;
 
-	err = requests_prepare(instance, requests, count, &demand);
-	if (err) {
-		/* A CANCEL fails with the others; alone, it would need no worker. */
-		for (i = 0; i < count; i++)
-			requests[i].result = requests[i].result ?: err;
-		return;
-	}
-	err = hwtimer_supply_reserve(instance, &demand);
-	if (!err) {
+	requests_prepare(instance, requests, count, &demand);
+	if (!hwtimer_supply_reserve(instance, &demand)) {
 		requests_run_locked(instance, requests, count);
 	} else {
 		spin_unlock(&instance->lock);
@@ -406,13 +393,8 @@ void hwtimer_request_run_one(struct hwtimer_instance *instance,
 			     struct hwtimer_request *request)
 {
 	struct hwtimer_demand demand __uninitialized;
-	int err;
 
-	err = requests_prepare(instance, request, 1, &demand);
-	if (unlikely(err)) {
-		request->result = request->result ?: err;
-		return;
-	}
+	requests_prepare(instance, request, 1, &demand);
 	if (likely(!hwtimer_supply_reserve(instance, &demand))) {
 		run_locked(instance, request, 1);
 	} else {

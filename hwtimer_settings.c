@@ -32,14 +32,12 @@ static unsigned int default_kind = HWTIMER_KIND_HIERARCHICAL;
 module_param(default_kind, uint, 0444);
 MODULE_PARM_DESC(default_kind, "Kind of wheel: 1 hashed, 2 hierarchical");
 
-static bool flags_valid(const struct hwtimer_setup *setup)
+static bool flags_valid(u32 flags, const struct hwtimer_clock_desc *clock)
 {
-	if (setup->flags &
-		    ~(HWTIMER_REPORT_CLOCK_SET | HWTIMER_AT_LEAST_ONCE) ||
-	    setup->reserved)
+	if (flags &
+	    ~(HWTIMER_SETUP_REPORT_CLOCK_SET | HWTIMER_SETUP_AT_LEAST_ONCE))
 		return false;
-	return !(setup->flags & HWTIMER_REPORT_CLOCK_SET) ||
-	       setup->clock == HWTIMER_CLOCK_REALTIME;
+	return clock->settable || !(flags & HWTIMER_SETUP_REPORT_CLOCK_SET);
 }
 
 static bool wheel_valid(const struct hwtimer_setup *setup)
@@ -55,8 +53,7 @@ static bool wheel_valid(const struct hwtimer_setup *setup)
 /**
  * hwtimer_settings_choose - check a wish, and turn it into settings
  * @settings: out: the settings, if the wish is valid
- * @wish: the wish, with any values; its member size is ignored. 0 in a field that has a
- *	default means the default
+ * @wish: the wish, with any values. 0 in a field that has a default means the default
  *
  * Return: 0; -EINVAL: a value is out of range or unknown, see struct hwtimer_setup. Any
  * context.
@@ -64,6 +61,7 @@ static bool wheel_valid(const struct hwtimer_setup *setup)
 int hwtimer_settings_choose(struct hwtimer_settings *settings,
 			    const struct hwtimer_setup *wish)
 {
+	const struct hwtimer_clock_desc *clock;
 	struct hwtimer_setup setup = *wish;
 
 	setup.kind = setup.kind ?: default_kind;
@@ -72,9 +70,9 @@ int hwtimer_settings_choose(struct hwtimer_settings *settings,
 	setup.buckets = setup.buckets ?: HWTIMER_BUCKETS_DEFAULT;
 	setup.timers = setup.timers ?: default_timers;
 
-	if (!flags_valid(&setup) || !wheel_valid(&setup) ||
-	    setup.timers > hwtimer_max_timers ||
-	    !hwtimer_clock_find(setup.clock))
+	clock = hwtimer_clock_find(setup.clock);
+	if (!clock || !flags_valid(setup.flags, clock) ||
+	    !wheel_valid(&setup) || setup.timers > hwtimer_max_timers)
 		return -EINVAL;
 	*settings = (struct hwtimer_settings){
 		.shape = { .tick = setup.tick,
@@ -82,7 +80,7 @@ int hwtimer_settings_choose(struct hwtimer_settings *settings,
 			   .buckets = roundup_pow_of_two(setup.buckets) },
 		.timers = setup.timers,
 		.flags = setup.flags,
-		.clock = hwtimer_clock_find(setup.clock),
+		.clock = clock,
 	};
 	return 0;
 }
@@ -94,13 +92,12 @@ int hwtimer_settings_choose(struct hwtimer_settings *settings,
  */
 struct hwtimer_settings hwtimer_settings_default(void)
 {
-	return (struct hwtimer_settings){
-		.shape = { .tick = HWTIMER_TICK_DEFAULT,
-			   .kind = default_kind,
-			   .buckets = HWTIMER_BUCKETS_DEFAULT },
-		.timers = default_timers,
-		.clock = &hwtimer_clocks[HWTIMER_MONOTONIC],
-	};
+	const struct hwtimer_setup defaults = {};
+	struct hwtimer_settings settings = {};
+
+	/* Valid, as the module does not load with invalid parameters. */
+	hwtimer_settings_choose(&settings, &defaults);
+	return settings;
 }
 
 static void settings_write(struct hwtimer_instance *instance,
@@ -115,9 +112,10 @@ static void settings_write(struct hwtimer_instance *instance,
 /* Returns 0, or the error for an instance whose settings cannot change any more. */
 static int settings_refused(struct hwtimer_instance *instance)
 {
-	if (READ_ONCE(instance->stopped))
-		return -ESHUTDOWN;
-	return hwtimer_instance_started(instance) ? -EBUSY : 0;
+	return READ_ONCE(instance->stopped) ||
+			       hwtimer_instance_started(instance) ?
+		       -EBUSY :
+		       0;
 }
 
 /**
@@ -125,8 +123,8 @@ static int settings_refused(struct hwtimer_instance *instance)
  * @instance: the instance; neither its mutex setup nor its lock is held
  * @settings: settings from hwtimer_settings_choose()
  *
- * Return: 0; -EBUSY: the instance has started; -ESHUTDOWN: it is stopped; -EINTR: the caller
- * is being killed. May sleep; takes the mutex setup and the instance's lock.
+ * Return: 0; -EBUSY: the instance has started, or it is stopped; -EINTR: the caller is being
+ * killed. May sleep; takes the mutex setup and the instance's lock.
  */
 int hwtimer_settings_set(struct hwtimer_instance *instance,
 			 const struct hwtimer_settings *settings)

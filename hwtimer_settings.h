@@ -28,7 +28,7 @@ extern unsigned int hwtimer_max_timers;
  * struct hwtimer_settings - the settings of an instance
  * @shape: tick, kind and buckets of the wheel
  * @timers: limit of pending timers and unread events
- * @flags: HWTIMER_REPORT_CLOCK_SET, HWTIMER_AT_LEAST_ONCE
+ * @flags: HWTIMER_SETUP_REPORT_CLOCK_SET, HWTIMER_SETUP_AT_LEAST_ONCE
  * @clock: the clock by which the wheel turns
  *
  * struct hwtimer_instance says how those of an instance are protected.

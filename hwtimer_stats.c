@@ -2,9 +2,9 @@
 /*
  * Reads the counters of an instance, and shows them as text; see hwtimer_stats.h.
  *
- * Most counters are in instance->stats, where the code that does the counted work updates
- * them under the instance's lock. The wheel and the worker keep some of their own,
- * because they do not know the instance.
+ * The counters of STATS are in instance->stats, where the code that does the counted work
+ * updates them under the instance's lock. The wheel and the worker keep some of their own,
+ * which only fdinfo shows.
  */
 #include <linux/capability.h>
 #include <linux/pid_namespace.h>
@@ -16,30 +16,19 @@
 #include "hwtimer_stats.h"
 
 /**
- * hwtimer_stats_get - read all counters
+ * hwtimer_stats_get - read the counters of STATS
  * @instance: the instance; its lock is not held
- * @stats: out: the counters; the caller sets the member size afterwards
+ * @stats: out: the counters
  *
- * Does not sleep; takes the instance's lock, then the worker's lock.
+ * Does not sleep; takes the instance's lock.
  */
 void hwtimer_stats_get(struct hwtimer_instance *instance,
 		       struct hwtimer_stats *stats)
 {
-	const struct hwtimer_wheel *wheel = &instance->wheel;
-
 	spin_lock(&instance->lock);
 	hwtimer_supply_account(instance);
 	*stats = instance->stats;
-	stats->entries = wheel->entries;
-	stats->dead = wheel->entries - stats->pending;
-	stats->walked = wheel->stats.walked;
-	stats->passed_over = wheel->stats.passed_over;
-	stats->refiled = wheel->stats.refiled;
-	stats->buried = wheel->stats.buried;
-	stats->compactions = wheel->stats.compactions;
-	stats->cascaded = wheel->stats.cascaded;
 	spin_unlock(&instance->lock);
-	stats->wakeups = hwtimer_worker_wakeups(&instance->job);
 }
 
 /*
@@ -96,6 +85,58 @@ static void show_lateness(struct seq_file *seq,
 	seq_putc(seq, '\n');
 }
 
+static void show_number(struct seq_file *seq, const char *name, u64 number)
+{
+	seq_printf(seq, "hwtimer-%s:\t%llu\n", name, number);
+}
+
+/* Shows the counters that STATS has, under the names of its fields. */
+static void show_counters(struct seq_file *seq,
+			  const struct hwtimer_stats *stats)
+{
+	show_number(seq, "pending", stats->pending);
+	show_number(seq, "ready", stats->ready);
+	show_number(seq, "scheduled", stats->scheduled);
+	show_number(seq, "rearmed", stats->rearmed);
+	show_number(seq, "rescheduled", stats->rescheduled);
+	show_number(seq, "cancelled", stats->cancelled);
+	show_number(seq, "expired", stats->expired);
+	show_number(seq, "delivered", stats->delivered);
+	show_number(seq, "discarded", stats->discarded);
+	show_number(seq, "missed", stats->missed);
+	show_number(seq, "clock_sets", stats->clock_sets);
+	show_number(seq, "bytes", stats->bytes);
+	show_number(seq, "bytes_peak", stats->bytes_peak);
+	show_number(seq, "lateness_max", stats->lateness_max);
+	show_number(seq, "lateness_sum", stats->lateness_sum);
+	show_lateness(seq, stats);
+}
+
+/* Shows what the wheel and the worker have counted. */
+static void show_work(struct seq_file *seq, struct hwtimer_instance *instance)
+{
+	const struct hwtimer_wheel *wheel = &instance->wheel;
+	struct hwtimer_wheel_stats stats;
+	u64 entries, dead, turns;
+
+	spin_lock(&instance->lock);
+	stats = wheel->stats;
+	entries = wheel->entries;
+	dead = entries - instance->stats.pending;
+	turns = instance->turns;
+	spin_unlock(&instance->lock);
+	show_number(seq, "entries", entries);
+	show_number(seq, "dead", dead);
+	show_number(seq, "walked", stats.walked);
+	show_number(seq, "passed_over", stats.passed_over);
+	show_number(seq, "refiled", stats.refiled);
+	show_number(seq, "cascaded", stats.cascaded);
+	show_number(seq, "buried", stats.buried);
+	show_number(seq, "compactions", stats.compactions);
+	show_number(seq, "turns", turns);
+	show_number(seq, "wakeups", hwtimer_worker_wakeups(&instance->job));
+}
+
 /**
  * hwtimer_stats_show - show the counters as text, for fdinfo
  * @seq: the file to write to
@@ -107,31 +148,11 @@ static void show_lateness(struct seq_file *seq,
  */
 void hwtimer_stats_show(struct seq_file *seq, struct hwtimer_instance *instance)
 {
-	static const struct {
-		const char *name;
-		size_t offset;
-	} fields[] = {
-#define FIELD(name) { #name, offsetof(struct hwtimer_stats, name) }
-		FIELD(pending),	     FIELD(ready),	 FIELD(scheduled),
-		FIELD(cancelled),    FIELD(rescheduled), FIELD(expired),
-		FIELD(delivered),    FIELD(discarded),	 FIELD(unprocessed),
-		FIELD(entries),	     FIELD(dead),	 FIELD(walked),
-		FIELD(passed_over),  FIELD(refiled),	 FIELD(buried),
-		FIELD(compactions),  FIELD(turns),	 FIELD(wakeups),
-		FIELD(bytes),	     FIELD(bytes_peak),	 FIELD(lateness_max),
-		FIELD(lateness_sum), FIELD(rearmed),	 FIELD(missed),
-		FIELD(cascaded),     FIELD(clock_sets),
-#undef FIELD
-	};
 	struct hwtimer_stats stats;
-	unsigned int i;
 
 	show_settings(seq, instance);
 	show_worker(seq, instance);
 	hwtimer_stats_get(instance, &stats);
-	for (i = 0; i < ARRAY_SIZE(fields); i++)
-		seq_printf(seq, "hwtimer-%s:\t%llu\n", fields[i].name,
-			   *(const u64 *)((const char *)&stats +
-					  fields[i].offset));
-	show_lateness(seq, &stats);
+	show_counters(seq, &stats);
+	show_work(seq, instance);
 }

@@ -109,7 +109,7 @@ static void wheel_init(struct hwtimer_instance *instance,
 {
 	wheel->table = &instance->table;
 	wheel->pool = &instance->pool;
-	wheel->rewinds = instance->settings.clock->nr == HWTIMER_REALTIME;
+	wheel->rewinds = instance->settings.clock->settable;
 	wheel->room = U64_MAX;
 	hwtimer_wheel_init(wheel, shape, memory, 0,
 			   hwtimer_instance_now(instance));
@@ -187,6 +187,8 @@ int hwtimer_supply_start(struct hwtimer_instance *instance)
 
 	if (hwtimer_instance_started(instance))
 		return 0;
+	if (READ_ONCE(instance->stopped))
+		return -ESHUTDOWN;
 	tenant = hwtimer_workers_tenant(&id);
 	if (IS_ERR(tenant))
 		return PTR_ERR(tenant);

@@ -65,7 +65,7 @@ const unsigned long hwtimer_states_after[HWTIMER_STATES] = {
 	[HWTIMER_FREE] =
 		BIT(HWTIMER_PENDING) | /* SCHEDULE */
 		BIT(HWTIMER_EXTENSION), /* SCHEDULE of a periodic timer */
-	[HWTIMER_PENDING] = BIT(HWTIMER_FREE) | /* CANCEL; STOP hands it back */
+	[HWTIMER_PENDING] = BIT(HWTIMER_FREE) | /* CANCEL, CANCEL_ALL */
 			    BIT(HWTIMER_EXPIRED), /* it is due */
 	[HWTIMER_EXPIRED] =
 		BIT(HWTIMER_FREE) | /* its last event is delivered, or dropped */

@@ -42,10 +42,8 @@ enum hwtimer_record_state {
 #define HWTIMER_RECORD_FIXED_DELAY BIT(1)
 /* The event that waits is the timer's last. */
 #define HWTIMER_RECORD_ENDING BIT(2)
-/* The timer is counted in the instance's member resting. */
-#define HWTIMER_RECORD_RESTING BIT(3)
 /* The event was read, and waits to be acknowledged. */
-#define HWTIMER_RECORD_READ BIT(4)
+#define HWTIMER_RECORD_READ BIT(3)
 
 /**
  * struct hwtimer_record - one timer
@@ -54,8 +52,8 @@ enum hwtimer_record_state {
  * @user_data: user data as scheduled; a periodic timer has it in its extension
  * @extension: in the record of a periodic timer: index of a second record, its extension,
  *	which has room for the interval and the count
- * @told: next to @extension: number of expirations that the event had when it was read last;
- *	0: it was not read
+ * @told: next to @extension: number of expirations that the event reports at least: those that
+ *	it had when it was read last, or when it became the timer's last event; otherwise 0
  * @generation: number of times that this record has been used, the high half of its id
  * @stamp: set by the wheel: changes when the entry in the wheel becomes dead
  * @lateness: once expired: the lateness, ns; saturated

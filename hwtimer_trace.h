@@ -48,7 +48,7 @@ DECLARE_EVENT_CLASS(hwtimer_timer,
 		__entry->id = hwtimer_table_id(record, index);
 		__entry->user_data = hwtimer_table_user_data(&instance->table,
 							     record);
-		__entry->deadline = record->deadline;
+		__entry->deadline = min_t(u64, record->deadline, HWTIMER_NEVER);
 	),
 	TP_printk("instance=%llu id=%llu user_data=%llu deadline=%llu",
 		  __entry->instance, __entry->id, __entry->user_data,
@@ -78,9 +78,6 @@ DEFINE_TIMER_EVENT(hwtimer_cancel);
  * event.
  */
 DEFINE_TIMER_EVENT(hwtimer_discard);
-
-/* A pending timer was handed back by STOP. */
-DEFINE_TIMER_EVENT(hwtimer_unprocessed);
 
 /* A timer expired: its event is about to be queued. */
 TRACE_EVENT(hwtimer_expire,

@@ -34,7 +34,6 @@ int hwtimer_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags)
 {
 	const struct hwtimer_uring *data = hwtimer_uring_data(cmd);
 	struct hwtimer_instance *instance = cmd->file->private_data;
-	bool writable = cmd->file->f_mode & FMODE_WRITE;
 	long ret;
 
 	if (READ_ONCE(data->reserved) || hwtimer_uring_unused_set(cmd))
@@ -42,17 +41,11 @@ int hwtimer_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags)
 	if (issue_flags & IO_URING_F_NONBLOCK &&
 	    hwtimer_ioctl_waits(instance, cmd->cmd_op))
 		return -EAGAIN;
-	ret = hwtimer_ioctl(instance, writable, cmd->cmd_op,
+	ret = hwtimer_ioctl(instance, cmd->cmd_op,
 			    u64_to_user_ptr(READ_ONCE(data->argument)));
-	/* io_uring restarts no command: the entries behind it may have been done. */
-	if (ret == -ERESTARTSYS)
-		ret = -EINTR;
-	if (ret <= 0 && ret != -EAGAIN)
+	if (ret <= 0)
 		return ret;
-	/*
-	 * Returned, -EAGAIN would have io_uring issue the command again, and 6.1 never completes
-	 * a command that returns a number above 0.
-	 */
+	/* 6.1 never completes a command that returns a number above 0. */
 	hwtimer_uring_done(cmd, ret, issue_flags);
 	return -EIOCBQUEUED;
 }

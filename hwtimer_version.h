@@ -7,6 +7,6 @@
 #ifndef HWTIMER_VERSION_H
 #define HWTIMER_VERSION_H
 
-#define HWTIMER_VERSION "1.0"
+#define HWTIMER_VERSION "0.9"
 
 #endif /* HWTIMER_VERSION_H */

@@ -46,7 +46,7 @@ static u64 wakeup_next(const struct hwtimer_instance *instance)
  * The worker may come to the wheel then, and find only dead or postponed entries, or some
  * that move down a level.
  *
- * Return: ns on the instance's clock; HWTIMER_NEVER: never.
+ * Return: ns on the instance's clock; HWTIMER_TICK_NONE: never.
  */
 u64 hwtimer_wakeup_earliest(const struct hwtimer_instance *instance)
 {
@@ -60,14 +60,16 @@ u64 hwtimer_wakeup_earliest(const struct hwtimer_instance *instance)
  * is for an earlier time than that. A timer that was overdue when it was scheduled is
  * filed under a later tick, and what is due already is kicked for the present time: if the
  * clock is set back before the worker comes, that alarm comes late by as much, and the
- * clock may look as if nobody had set it. @next is what wakeup_next() returns.
+ * clock may look as if nobody had set it. @next is what wakeup_next() returns. While the ring is
+ * full, nobody waits for the worker.
  */
 static void guard_due(struct hwtimer_instance *instance, u64 next, u64 now)
 {
 	const struct hwtimer_wheel *wheel = &instance->wheel;
 	u64 delay = wheel->shape.tick;
 
-	if (likely(!wheel->rewinds) || next == HWTIMER_TICK_NONE)
+	if (likely(!wheel->rewinds) || next == HWTIMER_TICK_NONE ||
+	    instance->events.parked)
 		return;
 	if (next > now) {
 		if (hwtimer_wheel_next(wheel) > wheel->current_tick + 1)
@@ -75,6 +77,9 @@ static void guard_due(struct hwtimer_instance *instance, u64 next, u64 now)
 		/* The rest is more than a tick only if the clock was set back just now. */
 		delay = min(next - now, delay);
 	}
+	if (instance->settings.clock->nr == HWTIMER_REALTIME &&
+	    hwtimer_clock_stands())
+		delay = TICK_NSEC;
 	hwtimer_wakeup_chores(instance, ktime_get_ns() + delay);
 }
 

@@ -348,7 +348,7 @@ static inline u64 hwtimer_mul_high(u64 a, u64 b)
 
 /*
  * @time in whole ticks; exact for each @time up to 2^63, see hwtimer_wheel_set_tick(). Times
- * beyond are rare: the deadline HWTIMER_NEVER, and what tests make up.
+ * beyond are rare: HWTIMER_TICK_NONE, and what tests make up.
  */
 static inline u64 hwtimer_scale_ticks(const struct hwtimer_scale *scale,
 				      u64 time)

@@ -25,9 +25,9 @@
  * then it is in the worker's queue of each clock on which it has an alarm.
  *
  * Each hrtimer is armed for the first tenant of its queue only. Until one of these alarms
- * is due, the worker sleeps. An hrtimer follows its clock, so alarms follow
- * CLOCK_REALTIME when it is set. If it is set back, an alarm that was due a moment ago
- * comes later, by as much. hwtimer_wakeup.c sees to it that no timer does.
+ * is due, the worker sleeps. An hrtimer follows its clock, so alarms follow CLOCK_REALTIME and
+ * CLOCK_TAI when they are set. If one is set back, an alarm that was due a moment ago comes
+ * later, by as much. hwtimer_wakeup.c sees to it that no timer does.
  *
  * An alarm goes into and out of the queues in O(log n). All tenants are in a tree, by their
  * users and cgroups. So finding one takes O(log n), too, however many cgroups a user has.
@@ -180,13 +180,19 @@ static void queue_arm(struct hwtimer_worker_queue *queue)
 {
 	struct timerqueue_node *first = timerqueue_getnext(&queue->tenants);
 	struct hrtimer *timer = &queue->timer;
+	ktime_t expires;
 
 	lockdep_assert_held(&queue->worker->lock);
-	if (!first || first->expires == KTIME_MAX)
+	if (!first || first->expires == KTIME_MAX) {
 		hrtimer_try_to_cancel(timer);
-	else if (!hrtimer_is_queued(timer) ||
-		 hrtimer_get_expires(timer) != first->expires)
-		hrtimer_start(timer, first->expires, HRTIMER_MODE_ABS_HARD);
+		return;
+	}
+	expires = first->expires;
+	if (unlikely(queue->bit == BIT(HWTIMER_REALTIME)) &&
+	    hwtimer_clock_stands())
+		expires = max_t(ktime_t, expires, ktime_get_real() + TICK_NSEC);
+	if (!hrtimer_is_queued(timer) || hrtimer_get_expires(timer) != expires)
+		hrtimer_start(timer, expires, HRTIMER_MODE_ABS_HARD);
 }
 
 /* Enters a tenant by its first alarm on a clock, @own. Returns whether it is the first. */
@@ -979,8 +985,8 @@ static int task_set_priority(struct task_struct *task, unsigned int priority)
  * nobody. It prefers no node: since 6.14 kthreads that do are reset to its processors when
  * one comes online, although an administrator may have bound them to others.
  *
- * Return: the worker, or ERR_PTR(): -ENOMEM, -EINTR (the caller is being killed), -EAGAIN
- * (the machine has too many threads). May sleep.
+ * Return: the worker, or ERR_PTR(): -ENOMEM (also: too many threads), -EINTR (the caller is
+ * being killed). May sleep.
  */
 struct hwtimer_worker *hwtimer_worker_create(unsigned int nr,
 					     unsigned int priority)
@@ -996,7 +1002,8 @@ struct hwtimer_worker *hwtimer_worker_create(unsigned int nr,
 	if (IS_ERR(worker->task)) {
 		err = PTR_ERR(worker->task);
 		kfree(worker);
-		return ERR_PTR(err);
+		/* EAGAIN: too many threads. Programs take it for something else. */
+		return ERR_PTR(err == -EAGAIN ? -ENOMEM : err);
 	}
 	err = task_set_priority(worker->task, priority);
 	if (err) {

@@ -108,8 +108,7 @@ struct hwtimer_tenant_id hwtimer_workers_caller(void)
  * @id: the user and the cgroup
  *
  * Return: the tenant, with a reference, of the worker of the current processor; ERR_PTR():
- * -ENOMEM, -EINTR (the caller is being killed), -EAGAIN (the machine has too many threads).
- * May sleep; waits for no other program.
+ * -ENOMEM, -EINTR (the caller is being killed). May sleep; waits for no other program.
  */
 struct hwtimer_tenant *
 hwtimer_workers_tenant(const struct hwtimer_tenant_id *id)

@@ -17,8 +17,7 @@ void extra_dead(const struct run *run)
 {
 	const struct system *system = run->system;
 	struct workload load;
-	struct hwtimer_stats stats;
-	__u64 most = 0, start;
+	__u64 most = 0, dead, start;
 	__u32 done;
 
 	workload_init(&load, BATCH, NSEC_PER_MSEC, run->seed);
@@ -29,14 +28,14 @@ void extra_dead(const struct run *run)
 		system->schedule(0, BATCH);
 		system->aim(0, BATCH);
 		system->cancel(0, BATCH);
-		hwtimer_stats(&stats);
-		if (stats.dead > most)
-			most = stats.dead;
+		dead = hwtimer_counter("dead");
+		if (dead > most)
+			most = dead;
 	}
 	emit("pair, with a far deadline", clock_ns(cycles() - start) / done,
 	     "ns");
 	emit("dead entries at the most", most, "count");
-	emit("live timers besides", stats.pending, "count");
+	emit("live timers besides", hwtimer_counter("pending"), "count");
 	system->teardown();
 	workload_release(&load);
 }

@@ -77,7 +77,7 @@ static void ring_once(enum call call, __u64 time, int i)
 
 	if (call == RING_SCHEDULE) {
 		*request = (struct hwtimer_request){
-			.flags = HWTIMER_ABSOLUTE,
+			.flags = HWTIMER_REQ_ABSTIME,
 			.time = time,
 		};
 		hwt_prep_schedule(sqe, device, request);

@@ -62,20 +62,21 @@ static void bulk(const struct producer *producer, __u32 op, const void *of,
 		 __u64 *to)
 {
 	struct hwtimer_bulk bulk = {
-		.size = sizeof(bulk),
 		.op = op,
-		.flags = op == HWTIMER_OP_SCHEDULE ? HWTIMER_ABSOLUTE : 0,
+		.flags = op == HWTIMER_OP_SCHEDULE ? HWTIMER_REQ_ABSTIME : 0,
 		.count = producer->batch,
 		.timers = (uintptr_t)of,
 		.results = (uintptr_t)to,
 	};
+	/* The least result that is a failure: SCHEDULE gives ids, and CANCEL 0. */
+	const __u64 failure = op == HWTIMER_OP_SCHEDULE ? -4095 : 1;
 	__u32 i;
 
 	if (ioctl(producer->fd, HWTIMER_IOC_BULK, &bulk) !=
 	    (int)producer->batch)
 		errx(1, "HWTIMER_IOC_BULK did not do all");
 	for (i = 0; i < producer->batch; i++)
-		if ((__s64)to[i] < 0 && (__s64)to[i] >= -4095)
+		if (to[i] >= failure)
 			errx(1, "operation %u failed", op);
 }
 

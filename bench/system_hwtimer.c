@@ -113,11 +113,10 @@ static double hwtimer_calls(unsigned int variant)
 static void set_up(void)
 {
 	struct hwtimer_setup setup = {
-		.size = sizeof(setup),
 		.tick = load->tick,
 		.buckets = hwtimer_buckets,
 		.kind = way.kind,
-		.clock = CLOCK_MONOTONIC,
+		.clock = HWTIMER_CLOCK_MONOTONIC,
 		.timers = load->timers,
 	};
 
@@ -148,25 +147,38 @@ static void hwtimer_teardown(void)
 
 /*
  * Returns whether an operation failed because the timer had expired: its deadline was
- * too near.
+ * too near. CANCEL says 1 then.
  */
-static bool expired_too_soon(int error)
+static bool expired_too_soon(int result)
 {
-	return error == EALREADY && now_ns() >= load->base;
+	return (result == 1 || result == -EALREADY) && now_ns() >= load->base;
 }
 
-static void fail(__u32 op, int error)
+static void fail(__u32 op, int result)
 {
-	if (expired_too_soon(error))
+	if (expired_too_soon(result))
 		exit(SYSTEM_LATE);
-	errx(1, "operation %u: %s", op, strerror(error));
+	errx(1, "operation %u: %s", op,
+	     result > 0 ? "the timer has expired" : strerror(-result));
 }
 
-/* Ends the program if an operation failed. Inline: each result is checked. */
-static inline void check(__u32 op, int error)
+/*
+ * Ends the program if the @result of an operation, as the kernel writes it to a request, is not
+ * 0. Inline: each result is checked.
+ */
+static inline void check(__u32 op, int result)
 {
-	if (error)
-		fail(op, error);
+	if (result)
+		fail(op, result);
+}
+
+/* Does one operation by its ioctl. */
+static inline void run_one(__u32 op, unsigned long command,
+			   struct hwtimer_request *request)
+{
+	int ret = ioctl(fd, command, request);
+
+	check(op, ret < 0 ? -errno : ret);
 }
 
 /* ---- one by one ---- */
@@ -174,13 +186,12 @@ static inline void check(__u32 op, int error)
 static void schedule_one(__u32 timer)
 {
 	struct hwtimer_request request = {
-		.flags = HWTIMER_ABSOLUTE,
+		.flags = HWTIMER_REQ_ABSTIME,
 		.time = workload_deadline(load, timer),
 		.user_data = timer,
 	};
 
-	if (ioctl(fd, HWTIMER_IOC_SCHEDULE, &request))
-		check(HWTIMER_OP_SCHEDULE, errno);
+	run_one(HWTIMER_OP_SCHEDULE, HWTIMER_IOC_SCHEDULE, &request);
 	ids[timer] = request.id;
 }
 
@@ -188,20 +199,18 @@ static void cancel_one(__u32 place)
 {
 	struct hwtimer_request request = { .id = aimed[place] };
 
-	if (ioctl(fd, HWTIMER_IOC_CANCEL, &request))
-		check(HWTIMER_OP_CANCEL, errno);
+	run_one(HWTIMER_OP_CANCEL, HWTIMER_IOC_CANCEL, &request);
 }
 
 static void reschedule_one(__u32 place)
 {
 	struct hwtimer_request request = {
-		.flags = HWTIMER_ABSOLUTE,
+		.flags = HWTIMER_REQ_ABSTIME,
 		.id = aimed[place],
 		.time = workload_deadline(load, load->order[place]),
 	};
 
-	if (ioctl(fd, HWTIMER_IOC_RESCHEDULE, &request))
-		check(HWTIMER_OP_RESCHEDULE, errno);
+	run_one(HWTIMER_OP_RESCHEDULE, HWTIMER_IOC_RESCHEDULE, &request);
 }
 
 /* ---- in batches ---- */
@@ -212,7 +221,7 @@ static void submit(__u32 count)
 
 	device_submit(fd, requests, count);
 	for (i = 0; i < count; i++)
-		check(requests[i].op, -requests[i].result);
+		check(requests[i].op, requests[i].result);
 }
 
 static void schedule_batch(__u32 first, __u32 count)
@@ -222,7 +231,7 @@ static void schedule_batch(__u32 first, __u32 count)
 	for (i = 0; i < count; i++)
 		requests[i] = (struct hwtimer_request){
 			.op = HWTIMER_OP_SCHEDULE,
-			.flags = HWTIMER_ABSOLUTE,
+			.flags = HWTIMER_REQ_ABSTIME,
 			.time = workload_deadline(load, first + i),
 			.user_data = first + i,
 		};
@@ -250,7 +259,7 @@ static void reschedule_batch(__u32 first, __u32 count)
 	for (i = 0; i < count; i++)
 		requests[i] = (struct hwtimer_request){
 			.op = HWTIMER_OP_RESCHEDULE,
-			.flags = HWTIMER_ABSOLUTE,
+			.flags = HWTIMER_REQ_ABSTIME,
 			.id = aimed[first + i],
 			.time = workload_deadline(load, load->order[first + i]),
 		};
@@ -259,12 +268,10 @@ static void reschedule_batch(__u32 first, __u32 count)
 
 /* ---- in bulks ---- */
 
-/* On success the results of a SCHEDULE are ids; those of other operations are 0. */
 static void run_bulk(__u32 op, __u32 flags, const void *of, __u64 *to,
 		     __u32 count)
 {
 	struct hwtimer_bulk bulk = {
-		.size = sizeof(bulk),
 		.op = op,
 		.flags = flags,
 		.count = count,
@@ -272,6 +279,8 @@ static void run_bulk(__u32 op, __u32 flags, const void *of, __u64 *to,
 		.results = (uintptr_t)to,
 		.slack = op == HWTIMER_OP_SCHEDULE ? hwtimer_slack : 0,
 	};
+	/* The least result that is a failure: SCHEDULE gives ids, and the others 0. */
+	const __u64 failure = op == HWTIMER_OP_SCHEDULE ? -4095 : 1;
 	int done;
 	__u32 i;
 
@@ -281,8 +290,8 @@ static void run_bulk(__u32 op, __u32 flags, const void *of, __u64 *to,
 	if (done != (int)count)
 		errx(1, "HWTIMER_IOC_BULK did %d of %u", done, count);
 	for (i = 0; i < count; i++)
-		if ((__s64)to[i] < 0 && (__s64)to[i] >= -4095)
-			check(op, -(__s64)to[i]);
+		if (to[i] >= failure)
+			check(op, to[i]);
 }
 
 static void schedule_bulk(__u32 first, __u32 count)
@@ -294,7 +303,7 @@ static void schedule_bulk(__u32 first, __u32 count)
 			.user_data = first + i,
 			.time = workload_deadline(load, first + i),
 		};
-	run_bulk(HWTIMER_OP_SCHEDULE, HWTIMER_ABSOLUTE, timers, &ids[first],
+	run_bulk(HWTIMER_OP_SCHEDULE, HWTIMER_REQ_ABSTIME, timers, &ids[first],
 		 count);
 }
 
@@ -312,7 +321,7 @@ static void reschedule_bulk(__u32 first, __u32 count)
 			.id = aimed[first + i],
 			.time = workload_deadline(load, load->order[first + i]),
 		};
-	run_bulk(HWTIMER_OP_RESCHEDULE, HWTIMER_ABSOLUTE, timers, results,
+	run_bulk(HWTIMER_OP_RESCHEDULE, HWTIMER_REQ_ABSTIME, timers, results,
 		 count);
 }
 
@@ -406,11 +415,6 @@ static void hwtimer_deliver(void)
 	} while (count);
 }
 
-void hwtimer_stats(struct hwtimer_stats *stats)
-{
-	device_stats(fd, stats);
-}
-
 static __u64 hwtimer_bytes(void)
 {
 	struct hwtimer_stats stats;
@@ -419,23 +423,37 @@ static __u64 hwtimer_bytes(void)
 	return stats.bytes_peak;
 }
 
-/* The process id of the worker that turns the wheel, which has started */
-static int hwtimer_worker_pid(void)
+__u64 hwtimer_fdinfo(int instance, const char *name)
 {
-	char path[64], line[256];
+	char path[64], format[64], line[256];
+	unsigned long long value;
 	FILE *info;
-	int pid = 0;
 
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", instance);
 	info = fopen(path, "r");
 	if (!info)
 		err(1, "%s", path);
-	while (fgets(line, sizeof(line), info))
-		if (sscanf(line, "hwtimer-worker: %d", &pid) == 1)
-			break;
+	snprintf(format, sizeof(format), "hwtimer-%s: %%llu", name);
+	do {
+		if (!fgets(line, sizeof(line), info))
+			errx(1, "%s has no hwtimer-%s", path, name);
+	} while (sscanf(line, format, &value) != 1);
 	fclose(info);
+	return value;
+}
+
+__u64 hwtimer_counter(const char *name)
+{
+	return hwtimer_fdinfo(fd, name);
+}
+
+/* The process id of the worker that turns the wheel, which has started */
+static int hwtimer_worker_pid(void)
+{
+	int pid = hwtimer_fdinfo(fd, "worker");
+
 	if (!pid)
-		errx(1, "%s names no worker", path);
+		errx(1, "the instance has no worker");
 	return pid;
 }
 

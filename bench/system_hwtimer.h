@@ -14,7 +14,9 @@ extern __u32 hwtimer_buckets;
 /* The slack of timers that are scheduled by bulks, ns */
 extern __u64 hwtimer_slack;
 
-/* Reads the statistics of the instance that system_hwtimer has set up. */
-void hwtimer_stats(struct hwtimer_stats *stats);
+/* Returns a number from the line "hwtimer-@name" of fdinfo. */
+__u64 hwtimer_fdinfo(int instance, const char *name);
+/* Does the same for the instance that system_hwtimer has set up. */
+__u64 hwtimer_counter(const char *name);
 
 #endif /* BENCH_SYSTEM_HWTIMER_H */

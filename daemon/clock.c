@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include <linux/hwtimer.h>
+
 static int64_t read_clock(clockid_t id)
 {
 	struct timespec now;
@@ -103,7 +105,7 @@ int64_t clock_redis_ms(const struct clock *clock)
  * @clock: the difference
  * @redis_ms: time of Redis's clock, ms, not negative
  *
- * Return: ns, not negative; INT64_MAX for that and anything later.
+ * Return: ns, not negative; HWTIMER_NEVER for that and anything later.
  */
 int64_t clock_to_local(const struct clock *clock, int64_t redis_ms)
 {
@@ -111,6 +113,6 @@ int64_t clock_to_local(const struct clock *clock, int64_t redis_ms)
 
 	if (__builtin_mul_overflow(redis_ms, NS_PER_MS, &ns) ||
 	    __builtin_add_overflow(ns, clock->best.offset, &ns))
-		return INT64_MAX;
+		return HWTIMER_NEVER;
 	return ns < 0 ? 0 : ns;
 }

@@ -129,9 +129,11 @@ static const char *advice(int error)
 
 static int open_instance(struct hwt **hwt)
 {
-	struct hwtimer_setup setup = { .tick = TICK,
-				       .clock = HWTIMER_CLOCK_REALTIME,
-				       .flags = HWTIMER_REPORT_CLOCK_SET };
+	struct hwtimer_setup setup = {
+		.tick = TICK,
+		.clock = HWTIMER_CLOCK_REALTIME,
+		.flags = HWTIMER_SETUP_REPORT_CLOCK_SET,
+	};
 	int error = hwt_open(hwt, HWT_NONBLOCK);
 
 	if (!error) {
@@ -206,14 +208,6 @@ void wheel_close(struct wheel *wheel)
 
 /* ---- arming ---- */
 
-/* INT64_MAX would be later than a wheel counts, for the kernel as for us. */
-static uint64_t kernel_time(const struct wheel *wheel, int64_t deadline)
-{
-	int64_t time = clock_to_local(wheel->clock, deadline);
-
-	return time == INT64_MAX ? HWTIMER_NEVER : (uint64_t)time;
-}
-
 /* Keeps the kernel's answer to a new timer, or forgets the timer: Redis still has it. */
 static int keep_result(struct wheel *wheel, struct record *record,
 		       uint64_t result)
@@ -238,7 +232,7 @@ static int flush_arming(struct wheel *wheel)
 
 	if (!batch->count)
 		return 0;
-	done = hwt_schedule_many(wheel->hwt, HWTIMER_ABSOLUTE, batch->timers,
+	done = hwt_schedule_many(wheel->hwt, HWTIMER_REQ_ABSTIME, batch->timers,
 				 results, batch->count);
 	for (i = 0; i < batch->count; i++) {
 		one = keep_result(wheel, batch->records[i],
@@ -266,7 +260,7 @@ static int flush_moving(struct wheel *wheel)
 
 	moving.count = 0;
 	if (count)
-		done = hwt_reschedule_many(wheel->hwt, HWTIMER_ABSOLUTE,
+		done = hwt_reschedule_many(wheel->hwt, HWTIMER_REQ_ABSTIME,
 					   moving.timers, results, count);
 	for (i = 0; i < done; i++)
 		if (!is_moved(results[i]))
@@ -293,7 +287,7 @@ static int add_to_batch(struct wheel *wheel, struct record *record)
 	struct batch *batch = record->state == RECORD_ARMED ? &moving : &arming;
 	struct hwtimer_bulk_timer *timer = &batch->timers[batch->count];
 
-	timer->time = kernel_time(wheel, record->deadline);
+	timer->time = clock_to_local(wheel->clock, record->deadline);
 	if (record->state == RECORD_ARMED)
 		timer->id = record->timer;
 	else
@@ -391,14 +385,13 @@ int wheel_rearm(struct wheel *wheel)
  */
 int wheel_alarm(struct wheel *wheel, int64_t time)
 {
-	uint64_t when = kernel_time(wheel, time);
-
 	if (wheel->alarm)
 		hwt_discard(wheel->hwt, wheel->alarm);
 	wheel->alarm = 0;
 	if (time < 0)
 		return 0;
-	return hwt_schedule_at(wheel->hwt, when, ALARM, &wheel->alarm);
+	return hwt_schedule_at(wheel->hwt, clock_to_local(wheel->clock, time),
+			       ALARM, &wheel->alarm);
 }
 
 /* Forgets a fired timer, which is in no list. */

@@ -80,9 +80,9 @@ struct sighting {
  * @refused: number of SCHEDULEs that failed
  * @refusal: errno of the first failed SCHEDULE
  * @attempts: number of CANCELs
- * @unread: number of CANCELs that failed because the event was unread (EALREADY)
- * @gone: number of CANCELs that failed because the event was read (ENOENT)
- * @odd: number of CANCELs that failed for another reason
+ * @unread: number of CANCELs that came too late, and the event was unread (1)
+ * @gone: number of CANCELs that came too late, and the event was read (ENOENT)
+ * @odd: number of CANCELs with another result
  * @peak: the most timers in the instance, including those with an unread event
  */
 struct submitted {

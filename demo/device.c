@@ -55,7 +55,6 @@ int device_open(void)
 
 void device_info(int fd, struct hwtimer_info *info)
 {
-	*info = (struct hwtimer_info){ .size = sizeof(*info) };
 	if (ioctl(fd, HWTIMER_IOC_INFO, info))
 		err(1, "HWTIMER_IOC_INFO");
 }
@@ -74,7 +73,6 @@ static void check_limit(int fd, __u64 timers)
 void device_setup(int fd, __u32 kind, __u64 tick, __u32 buckets, __u64 timers)
 {
 	struct hwtimer_setup setup = {
-		.size = sizeof(setup),
 		.tick = tick,
 		.buckets = buckets,
 		.kind = kind,
@@ -90,7 +88,6 @@ void device_setup(int fd, __u32 kind, __u64 tick, __u32 buckets, __u64 timers)
 
 void device_stats(int fd, struct hwtimer_stats *stats)
 {
-	*stats = (struct hwtimer_stats){ .size = sizeof(*stats) };
 	if (ioctl(fd, HWTIMER_IOC_STATS, stats))
 		err(1, "HWTIMER_IOC_STATS");
 }
@@ -134,7 +131,7 @@ __u32 device_read(int fd, struct hwtimer_event *events, __u32 count)
 __u64 device_schedule(int fd, __u64 deadline)
 {
 	struct hwtimer_request request = {
-		.flags = HWTIMER_ABSOLUTE,
+		.flags = HWTIMER_REQ_ABSTIME,
 		.time = deadline,
 	};
 
@@ -146,7 +143,9 @@ __u64 device_schedule(int fd, __u64 deadline)
 void device_cancel(int fd, __u64 id)
 {
 	struct hwtimer_request request = { .id = id };
+	int ret = ioctl(fd, HWTIMER_IOC_CANCEL, &request);
 
-	if (ioctl(fd, HWTIMER_IOC_CANCEL, &request))
-		err(1, "HWTIMER_IOC_CANCEL");
+	if (ret)
+		errx(1, "HWTIMER_IOC_CANCEL: %s",
+		     ret < 0 ? strerror(errno) : "the timer has expired");
 }

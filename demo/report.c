@@ -45,7 +45,7 @@ static void report_timers(const struct demo *demo)
 	row("  cancelled in time", atomic_load(&demo->cancelled));
 	printf("\n");
 	row("  too late, event unread", submitted->unread);
-	printf("   EALREADY: delivered\n");
+	printf("   result 1: delivered\n");
 	row("  too late, event read", submitted->gone);
 	printf("   ENOENT: delivered\n");
 	row("delivered", atomic_load(&demo->delivered));
@@ -64,8 +64,6 @@ static void report_costs(const struct demo *demo,
 		printf("   %.1f per timer, with %s timers",
 		       (double)stats->bytes_peak / peak,
 		       format_count(&text, peak));
-	printf("\n");
-	row("wake-ups for the timers", stats->wakeups);
 	printf("\n");
 }
 

@@ -99,7 +99,7 @@ static void batch_schedule(struct submitter *s, __u64 now)
 	timer->deadline = now + random_between(s, DELAY_MIN, delay_max(s));
 	s->requests[s->batched] = (struct hwtimer_request){
 		.op = HWTIMER_OP_SCHEDULE,
-		.flags = HWTIMER_ABSOLUTE,
+		.flags = HWTIMER_REQ_ABSTIME,
 		.time = timer->deadline,
 		.user_data = s->next + s->batched,
 	};
@@ -162,16 +162,16 @@ static void note_cancelled(struct submitter *s, __u32 index, int result)
 	struct timer *timer = &s->demo->timers[index];
 
 	submitted->attempts++;
-	switch (-result) {
+	switch (result) {
 	case 0:
 		timer->fate = FATE_CANCELLED;
 		atomic_fetch_add(&s->demo->cancelled, 1);
 		break;
-	case EALREADY:
+	case 1:
 		timer->fate = FATE_TOO_LATE;
 		submitted->unread++;
 		break;
-	case ENOENT:
+	case -ENOENT:
 		timer->fate = FATE_TOO_LATE;
 		submitted->gone++;
 		break;

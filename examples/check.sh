@@ -490,7 +490,7 @@ restores()
 }
 
 # last_of FILE PAUSED: prints the last deadline of all timers, in ms of uptime. A line has
-# user_data, deadline, remaining, interval, slack, count, flags.
+# user_data, deadline, remaining, interval, slack, expirations_left, flags.
 last_of()
 {
 	awk -v paused="$2" -v now="$(uptime_ms)" '

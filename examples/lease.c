@@ -60,7 +60,7 @@ static void take_answers(void (*on_answer)(unsigned long lock, bool yes))
 /* With slack, locks share wake-ups and round trips to Redis. */
 static void on_acquired(unsigned long lock, bool yes)
 {
-	struct hwtimer_request timer = { .flags = HWTIMER_FIXED_DELAY,
+	struct hwtimer_request timer = { .flags = HWTIMER_REQ_FIXED_DELAY,
 					 .time = ttl * MS / 3,
 					 .interval = ttl * MS / 3,
 					 .slack = ttl * MS / 30,

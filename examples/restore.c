@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Timers that outlive the module. STOP hands back the timers that have not expired; the
+ * Timers that outlive the module. hwt_stop() hands back the timers that have not expired; the
  * program saves them in a file, and schedules them again after the module was reloaded.
  *
  *	restore save FILE [--timers 1000] [--span 10000] [--after 3000]	(ms)
@@ -30,18 +30,20 @@ static void read_boot_id(char id[40])
 /* Each timer handed back must have as many expiries left as we have counted. */
 static void save_timers(FILE *file)
 {
-	struct hwtimer_unprocessed some[100], *timer;
+	struct hwtimer_timer some[100], *timer;
 	unsigned long saved = 0;
+	uint64_t cursor = 0;
 	int count;
 
-	while ((count = must(hwt_stop(hwt, some, 100, NULL)))) {
+	while ((count = must(hwt_stop(hwt, &cursor, some, 100)))) {
 		for (timer = some; timer < some + count; timer++) {
 			fprintf(file, "%llu %llu %llu %llu %llu %u %u\n",
 				timer->user_data, timer->deadline,
 				timer->remaining, timer->interval, timer->slack,
-				timer->count, timer->flags);
-			wrong += all[timer->user_data].left !=
-				 (timer->interval ? timer->count : 1);
+				timer->expirations_left, timer->flags);
+			wrong +=
+				all[timer->user_data].left !=
+				(timer->interval ? timer->expirations_left : 1);
 			to_come -= all[timer->user_data].left;
 		}
 		saved += count;
@@ -62,14 +64,14 @@ static void save(FILE *file)
 
 		timer.time = span * MS / timers * (i + 1);
 		timer.interval = i % 10 ? 0 : span * MS / 10;
-		timer.count = i % 10 ? 0 : 3;
+		timer.expirations_max = i % 10 ? 0 : 3;
 		schedule(&timer, i % 10 ? 1 : 3, now_ns(CLOCK_MONOTONIC),
 			 timer.time);
 	}
 	must(hwt_schedule(hwt, after * MS, timers, NULL));
 	while (must(hwt_next(hwt, &event)) > 0 && event.user_data != timers)
 		on_event(&event);
-	must(hwt_stop(hwt, NULL, 0, NULL));
+	must(hwt_stop(hwt, NULL, NULL, 0));
 	while (hwt_next(hwt, &event) > 0)
 		on_event(&event);
 	read_boot_id(boot_id);
@@ -81,7 +83,7 @@ static void save(FILE *file)
 static void load(FILE *file)
 {
 	char boot_id[40], boot_id_then[40];
-	struct hwtimer_unprocessed then;
+	struct hwtimer_timer then;
 	struct hwtimer_event event;
 	struct hwtimer_stats stats;
 	unsigned long count = 0;
@@ -93,23 +95,21 @@ static void load(FILE *file)
 	all = allocate(timers, sizeof(*all));
 	for (; fscanf(file, "%llu %llu %llu %llu %llu %u %u", &then.user_data,
 		      &then.deadline, &then.remaining, &then.interval,
-		      &then.slack, &then.count, &then.flags) == 7;
+		      &then.slack, &then.expirations_left, &then.flags) == 7;
 	     count++) {
 		struct hwtimer_request timer = {
-			.flags = then.flags | (paused ? 0 : HWTIMER_ABSOLUTE),
+			.flags = then.flags |
+				 (paused ? 0 : HWTIMER_REQ_ABSTIME),
 			.time = paused ? then.remaining : then.deadline,
 			.interval = then.interval,
 			.slack = then.slack,
 			.user_data = then.user_data,
-			.count = then.count,
+			.expirations_max = then.expirations_left,
 		};
 
 		if (then.user_data >= timers)
 			errx(1, "the file is damaged");
-		/* The module refuses slack that exceeds the time left. */
-		if (timer.slack > timer.time)
-			timer.slack = timer.time;
-		schedule(&timer, then.interval ? then.count : 1,
+		schedule(&timer, then.interval ? then.expirations_left : 1,
 			 paused ? now_ns(CLOCK_MONOTONIC) : 0,
 			 paused ? then.remaining : then.deadline);
 	}

@@ -26,17 +26,17 @@ static void schedule(struct hwtimer_request *timer, unsigned int times,
 		     uint64_t now, uint64_t time)
 {
 	struct known *known = &all[timer->user_data];
-	struct hwtimer_query query;
+	struct hwtimer_timer made;
 	uint64_t took = 0;
 
 	must(hwt_schedule_request(hwt, timer));
 	if (now)
 		took = now_ns(CLOCK_MONOTONIC) - now;
-	query.id = timer->id;
-	must(hwt_query(hwt, &query));
+	made.id = timer->id;
+	must(hwt_query(hwt, &made));
 	known->due = now + time;
-	wrong += query.deadline < known->due ||
-		 query.deadline > known->due + took;
+	wrong += made.deadline < known->due ||
+		 made.deadline > known->due + took;
 	known->interval = timer->interval;
 	known->left = times;
 	to_come += times;

@@ -11,8 +11,8 @@
  * process is killed:
  *
  * - The instance is kept before the first timer is scheduled.
- * - The instance has HWTIMER_AT_LEAST_ONCE, and an event is acknowledged after it was acted on.
- *   A new process rewinds: events that were not acknowledged come again. So a kill makes one
+ * - The instance has HWTIMER_SETUP_AT_LEAST_ONCE, and an event is acknowledged after it was acted
+ *   on. A new process rewinds: events that were not acknowledged come again. So a kill makes one
  *   timer at most count twice: it comes between the action and hwt_ack().
  * - user_data is a number that means the same to every process, here the timer's number.
  */
@@ -32,7 +32,9 @@ static struct hwt *hwt;
 /* Descriptors, not memory, connect a process with the one before it. */
 static void open_or_adopt(void)
 {
-	struct hwtimer_setup setup = HWT_SETUP_INIT;
+	const struct hwtimer_setup setup = {
+		.flags = HWTIMER_SETUP_AT_LEAST_ONCE,
+	};
 	const struct hwtimer_event nothing = { .id = 0 };
 	int fd = fdstore_take(NAME);
 
@@ -41,7 +43,6 @@ static void open_or_adopt(void)
 		must(hwt_rewind(hwt));
 	} else {
 		hwt = open_wheel(HWT_NONBLOCK, CLOCK_MONOTONIC);
-		setup.flags = HWTIMER_AT_LEAST_ONCE;
 		must(hwt_setup(hwt, &setup));
 		journal_write("opened", &nothing);
 		step();
@@ -57,7 +58,7 @@ static void open_or_adopt(void)
  */
 static unsigned long find_scheduled(unsigned long scheduled)
 {
-	struct hwtimer_listed some[BATCH], *timer;
+	struct hwtimer_timer some[BATCH], *timer;
 	uint64_t cursor = 0;
 	int count;
 
@@ -86,7 +87,7 @@ static void schedule_rest(unsigned long scheduled, uint64_t begin)
 				.time = begin + span * MS / timers *
 							(scheduled + count + 1),
 			};
-		must(hwt_schedule_many(hwt, HWTIMER_ABSOLUTE, some, results,
+		must(hwt_schedule_many(hwt, HWTIMER_REQ_ABSTIME, some, results,
 				       count));
 		for (i = 0; i < count; i++)
 			must(hwt_error(results[i]));

@@ -126,9 +126,10 @@ static void serve(void)
 /* A timeout may be late by a tenth. Timers of the same tick share a wake-up. */
 static void choose_tick(void)
 {
-	struct hwtimer_setup setup = HWT_SETUP_INIT;
+	const struct hwtimer_setup setup = {
+		.tick = request_timeout * MS / 10,
+	};
 
-	setup.tick = request_timeout * MS / 10;
 	must(hwt_setup(hwt, &setup));
 }
 

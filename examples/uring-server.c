@@ -20,13 +20,13 @@
 enum end { ANSWERED, TIMED_OUT, REAPED, GONE, NR_ENDS };
 
 /* What a completion is about: the low bits of its user_data, beside the connection */
-enum about { NOTHING, CLIENT, EXPIRED, DATA, COMMAND, ABOUT_MASK = 7 };
+enum about { NOTHING, CLIENT, EXPIRED, DATA, COMMAND, SHUT, ABOUT_MASK = 7 };
 
 struct connection {
 	int fd;
 	uint64_t id, expires,
 		due; /* the timer, its deadline, and the timeout's */
-	bool timer, asked, receiving; /* what is still to come */
+	bool timer, asked, receiving, shutting; /* what is still to come */
 	bool in_request, answered, ended;
 	struct hwtimer_request request;
 	char text[256];
@@ -89,16 +89,20 @@ static void reply(const struct connection *connection, const char *text,
 	tell(sqe, NULL, NOTHING);
 }
 
-/* Makes the timer one that ends with the connection, or as early as the timeout. */
+/*
+ * Makes the timer one that ends with the connection, or as early as the timeout. A command does
+ * not use the fields and flags of the others.
+ */
 static void ask(struct connection *connection)
 {
 	struct hwtimer_request *request = &connection->request;
 	struct io_uring_sqe *sqe = entry();
 
 	*request = (struct hwtimer_request){
-		.flags = connection->ended ? HWTIMER_DISCARD : HWTIMER_ABSOLUTE,
-		.id = connection->timer ? connection->id : 0,
-		.time = connection->ended ? 0 : connection->due,
+		.flags = HWTIMER_REQ_ABSTIME | HWTIMER_REQ_DISCARD,
+		.id = connection->id,
+		.time = connection->due,
+		.user_data = (uintptr_t)connection,
 	};
 	if (connection->ended) {
 		request->op = HWTIMER_OP_CANCEL;
@@ -108,7 +112,6 @@ static void ask(struct connection *connection)
 		hwt_prep_reschedule(sqe, timers, request);
 	} else {
 		request->op = HWTIMER_OP_SCHEDULE;
-		request->user_data = (uintptr_t)connection;
 		hwt_prep_schedule(sqe, timers, request);
 	}
 	tell(sqe, connection, COMMAND);
@@ -126,7 +129,8 @@ static void settle(struct connection *connection)
 				!connection->timer ||
 					connection->due < connection->expires) {
 		ask(connection);
-	} else if (connection->ended && !connection->receiving) {
+	} else if (connection->ended && !connection->receiving &&
+		   !connection->shutting) {
 		open_now--;
 		close(connection->fd);
 		free(connection);
@@ -146,7 +150,10 @@ static void on_command(struct connection *connection, int result)
 	settle(connection);
 }
 
-/* The shutdown ends what is being received, after which the descriptor is closed. */
+/*
+ * The shutdown ends what is being received. The descriptor is closed when both have completed, as
+ * the last reply, to which the shutdown is linked, needs it, too.
+ */
 static void end_connection(struct connection *connection, enum end end)
 {
 	struct io_uring_sqe *sqe;
@@ -156,7 +163,8 @@ static void end_connection(struct connection *connection, enum end end)
 	if (connection->receiving) {
 		sqe = entry();
 		io_uring_prep_shutdown(sqe, connection->fd, SHUT_RDWR);
-		tell(sqe, NULL, NOTHING);
+		tell(sqe, connection, SHUT);
+		connection->shutting = true;
 	}
 	settle(connection);
 }
@@ -259,6 +267,10 @@ static void on_completion(const struct io_uring_cqe *cqe)
 	case COMMAND:
 		on_command(connection, cqe->res);
 		break;
+	case SHUT:
+		connection->shutting = false;
+		settle(connection);
+		break;
 	}
 }
 
@@ -296,7 +308,7 @@ int main(int argc, char **argv)
 			 IORING_SETUP_CLAMP,
 		.cq_entries = 65536,
 	};
-	struct hwtimer_setup setup = HWT_SETUP_INIT;
+	struct hwtimer_setup setup = { 0 };
 	struct hwt *hwt;
 
 	take_agreed_options(argc, argv);

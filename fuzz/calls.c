@@ -3,7 +3,7 @@
  * The ioctls. Each step makes an argument that is mostly valid, mutates it at times, puts
  * it into some memory, calls, and checks what came out. Chosen by step.c.
  */
-#include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -18,13 +18,11 @@
 /* The entries of an array at most: more than HWTIMER_HOLD of the module */
 #define ENTRIES 700
 
-/* What an array has in excess, in case that its size is mutated. Never read or written. */
 union entry {
 	struct hwtimer_request request;
-	struct hwtimer_bulk_timer timer;
+	struct hwtimer_bulk_timer bulk;
 	__u64 word;
-	struct hwtimer_unprocessed unprocessed;
-	struct hwtimer_listed listed;
+	struct hwtimer_timer timer;
 };
 
 _Static_assert(ENTRIES * sizeof(union entry) <= ARENA_ROOM, "room");
@@ -60,53 +58,65 @@ static struct place put(struct actor *actor, unsigned int which,
 			 which, argument, size);
 }
 
-static long call_ioctl(struct actor *actor, enum call call, int fd,
-		       unsigned int command, uintptr_t address)
+/* The number of a command with the size of a longer or shorter structure, or another direction */
+static unsigned int strange(struct rng *rng, unsigned int command)
 {
-	long ret = step_result(ioctl(fd, command, address));
+	static const int lengths[] = {
+		-8, -4, -1, 1, 4, 8, 64, 1000, 4032, 5000
+	};
+	unsigned int size = _IOC_SIZE(command) + rng_pick(rng, lengths);
 
-	step_count(actor, call, ret);
-	return ret;
+	if (rng_one_in(rng, 4))
+		size = rng_below(rng, 1 << _IOC_SIZEBITS);
+	if (rng_one_in(rng, 8))
+		command ^= rng_between(rng, 1, 3) << _IOC_DIRSHIFT;
+	return (command & ~IOCSIZE_MASK) | size << IOCSIZE_SHIFT;
 }
 
 /*
- * Calls with a structure that has its own size, and checks the output of @size bytes. In
- * some calls the structure is longer or shorter than the kernel's.
+ * Calls with a structure, of the size that @command says, and takes over what the kernel has
+ * written to it, if nobody else can have changed it: then *@out is true. In some calls the
+ * structure is longer or shorter than the kernel's.
  */
-static void call_sized(struct actor *actor, enum call call, int fd,
-		       unsigned int command, void *structure, size_t size,
-		       struct place *place)
+static long call_ioctl(struct actor *actor, enum call call, int fd,
+		       unsigned int command, void *structure, bool *out)
 {
-	static const int lengths[] = { -1, -8, -24, 8, 64, 1000, 4000, 5000 };
-	struct rng *rng = &actor->rng;
-	char padded[8192] = { 0 };
+	const size_t size = _IOC_SIZE(command);
+	char argument[1 << _IOC_SIZEBITS] = { 0 };
+	size_t passed = size;
+	struct place place;
+	long ret;
 
-	*(__u32 *)structure = size;
-	if (rng_one_in(rng, 16))
-		*(__u32 *)structure += rng_pick(rng, lengths);
-	mutate(actor, structure, size);
-	memcpy(padded, structure, size);
-	*place = put(actor, 0, padded,
-		     rng_one_in(rng, 16) ? sizeof(padded) : size);
-	if (call_ioctl(actor, call, fd, command, place->address) < 0)
-		place->memory = NULL;
-	else if (place->memory)
-		memcpy(structure, place->memory, size);
+	memcpy(argument, structure, size);
+	if (rng_one_in(&actor->rng, 16)) {
+		command = strange(&actor->rng, command);
+		if (_IOC_SIZE(command) > size)
+			passed = _IOC_SIZE(command);
+	}
+	mutate(actor, argument, passed & ~3UL);
+	/* The caller is to know which addresses were mutated. */
+	memcpy(structure, argument, size);
+	place = put(actor, 0, argument, passed);
+	ret = step_result(ioctl(fd, command, place.address));
+	step_count(actor, call, ret);
+	*out = ret >= 0 && place.memory;
+	if (!*out)
+		return ret;
+	memcpy(structure, place.memory, size);
+	/* All of it is the kernel's; other structures have hostile addresses. */
+	if (_IOC_DIR(command) == _IOC_READ)
+		output_search(actor->world->board, call, place.memory, passed);
+	return ret;
 }
 
 void step_info(struct actor *actor)
 {
 	struct hwtimer_info info = { 0 };
-	struct place place;
+	bool out;
 	int fd;
 
-	if (!step_slot(actor, &fd))
-		return;
-	call_sized(actor, CALL_INFO, fd, HWTIMER_IOC_INFO, &info, sizeof(info),
-		   &place);
-	if (place.memory)
-		output_search(actor->world->board, CALL_INFO, &info,
-			      sizeof(info));
+	if (step_slot(actor, &fd))
+		call_ioctl(actor, CALL_INFO, fd, HWTIMER_IOC_INFO, &info, &out);
 }
 
 void step_setup(struct actor *actor)
@@ -117,7 +127,8 @@ void step_setup(struct actor *actor)
 	static const __u32 clocks[] = { HWTIMER_CLOCK_DEFAULT,
 					HWTIMER_CLOCK_MONOTONIC,
 					HWTIMER_CLOCK_REALTIME,
-					HWTIMER_CLOCK_BOOTTIME };
+					HWTIMER_CLOCK_BOOTTIME,
+					HWTIMER_CLOCK_TAI };
 	struct rng *rng = &actor->rng;
 	struct hwtimer_setup setup = {
 		.tick = rng_pick(rng, ticks),
@@ -126,17 +137,18 @@ void step_setup(struct actor *actor)
 		.clock = rng_pick(rng, clocks),
 		.timers = rng_pick(rng, timers),
 	};
-	struct place place;
+	bool out;
 	int fd;
 
 	if (!step_slot(actor, &fd))
 		return;
-	if (setup.clock == HWTIMER_CLOCK_REALTIME && rng_one_in(rng, 2))
-		setup.flags = HWTIMER_REPORT_CLOCK_SET;
+	if ((setup.clock == HWTIMER_CLOCK_REALTIME ||
+	     setup.clock == HWTIMER_CLOCK_TAI) &&
+	    rng_one_in(rng, 2))
+		setup.flags = HWTIMER_SETUP_REPORT_CLOCK_SET;
 	if (rng_one_in(rng, 3))
-		setup.flags |= HWTIMER_AT_LEAST_ONCE;
-	call_sized(actor, CALL_SETUP, fd, HWTIMER_IOC_SETUP, &setup,
-		   sizeof(setup), &place);
+		setup.flags |= HWTIMER_SETUP_AT_LEAST_ONCE;
+	call_ioctl(actor, CALL_SETUP, fd, HWTIMER_IOC_SETUP, &setup, &out);
 }
 
 static void remember(struct actor *actor, struct slot *slot, __u64 id)
@@ -150,17 +162,15 @@ static void remember(struct actor *actor, struct slot *slot, __u64 id)
 static bool gives_id(__u32 op, __u32 flags)
 {
 	return op == HWTIMER_OP_SCHEDULE ||
-	       (op == HWTIMER_OP_RESCHEDULE && (flags & HWTIMER_REARM));
+	       (op == HWTIMER_OP_RESCHEDULE && (flags & HWTIMER_REQ_REARM));
 }
 
 static void call_request(struct actor *actor, enum call call, __u32 op,
 			 unsigned int command)
 {
-	const __u32 all_sets = HWTIMER_SET_USER_DATA | HWTIMER_SET_INTERVAL |
-			       HWTIMER_SET_SLACK;
 	struct hwtimer_request request;
-	struct place place;
 	struct slot *slot;
+	bool out;
 	int fd;
 
 	slot = step_slot(actor, &fd);
@@ -168,15 +178,13 @@ static void call_request(struct actor *actor, enum call call, __u32 op,
 		return;
 	fill_request(actor, slot, &request, op);
 	if (call == CALL_REARM)
-		request.flags = (request.flags & ~all_sets) | HWTIMER_REARM;
-	if (rng_one_in(&actor->rng, 2))
-		request.op = HWTIMER_OP_NONE;
-	mutate(actor, &request, sizeof(request));
-	place = put(actor, 0, &request, sizeof(request));
-	if (call_ioctl(actor, call, fd, command, place.address) ||
-	    !place.memory || !gives_id(op, request.flags))
+		request.flags |= HWTIMER_REQ_REARM |
+				 (rng_next(&actor->rng) & HWTIMER_REQ_CREATE);
+	/* The kernel is to ignore it. */
+	request.op = rng_hostile(&actor->rng);
+	call_ioctl(actor, call, fd, command, &request, &out);
+	if (!out || !gives_id(op, request.flags))
 		return;
-	memcpy(&request, place.memory, sizeof(request));
 	if (!request.id)
 		board_complain(actor->world->board, "%s: no id",
 			       board_name(call));
@@ -218,12 +226,9 @@ static __u32 some_op(struct actor *actor)
 static bool array_out(struct actor *actor, enum call call, struct place place,
 		      void *array, size_t size, long count)
 {
-	if (count <= 0 || !place.memory || count * size > ARENA_ROOM - 8)
+	/* It is more than ENTRIES if it was mutated. What is beyond is not ours. */
+	if (count <= 0 || count > ENTRIES || !place.memory)
 		return false;
-	if (count > ENTRIES) {
-		/* Only if the count was mutated; what is beyond is not ours. */
-		return false;
-	}
 	memcpy(array, place.memory, count * size);
 	output_search(actor->world->board, call, array, count * size);
 	return true;
@@ -233,8 +238,9 @@ void step_submit(struct actor *actor)
 {
 	struct hwtimer_request *requests = &entries_of[actor->number]->request;
 	struct hwtimer_submit submit = { .count = some_entries(actor) };
-	struct place place, array;
+	struct place array;
 	struct slot *slot;
+	bool out;
 	long ret;
 	int fd;
 
@@ -246,10 +252,8 @@ void step_submit(struct actor *actor)
 	mutate(actor, requests, submit.count * sizeof(*requests));
 	array = put(actor, 1, requests, submit.count * sizeof(*requests));
 	submit.requests = array.address;
-	mutate(actor, &submit, sizeof(submit));
-	place = put(actor, 0, &submit, sizeof(submit));
-	ret = call_ioctl(actor, CALL_SUBMIT, fd, HWTIMER_IOC_SUBMIT,
-			 place.address);
+	ret = call_ioctl(actor, CALL_SUBMIT, fd, HWTIMER_IOC_SUBMIT, &submit,
+			 &out);
 	if (submit.requests != array.address ||
 	    !array_out(actor, CALL_SUBMIT, array, requests, sizeof(*requests),
 		       ret))
@@ -275,7 +279,7 @@ static size_t fill_bulk(struct actor *actor, struct slot *slot,
 			continue;
 		}
 		timers[i].time =
-			fill_time(actor, bulk->flags & HWTIMER_ABSOLUTE);
+			fill_time(actor, bulk->flags & HWTIMER_REQ_ABSTIME);
 		timers[i].id = bulk->op == HWTIMER_OP_SCHEDULE ? i : id;
 	}
 	return bulk->op == HWTIMER_OP_CANCEL ? sizeof(*ids) : sizeof(*timers);
@@ -286,9 +290,10 @@ void step_bulk(struct actor *actor)
 	union entry *entries = entries_of[actor->number];
 	struct hwtimer_bulk bulk = { .op = some_op(actor),
 				     .count = some_entries(actor) };
-	struct place place, array;
+	struct place array;
 	struct slot *slot;
 	size_t size;
+	bool out;
 	long ret;
 	int fd;
 
@@ -296,8 +301,9 @@ void step_bulk(struct actor *actor)
 	if (!slot)
 		return;
 	if (rng_one_in(&actor->rng, 2))
-		bulk.flags = bulk.op == HWTIMER_OP_CANCEL ? HWTIMER_DISCARD :
-							    HWTIMER_ABSOLUTE;
+		bulk.flags = bulk.op == HWTIMER_OP_CANCEL ?
+				     HWTIMER_REQ_DISCARD :
+				     HWTIMER_REQ_ABSTIME;
 	if (bulk.op == HWTIMER_OP_SCHEDULE && rng_one_in(&actor->rng, 3))
 		bulk.slack = rng_below(&actor->rng, 5 * MS);
 	size = fill_bulk(actor, slot, &bulk, entries);
@@ -307,171 +313,144 @@ void step_bulk(struct actor *actor)
 	bulk.results = array.address;
 	if (bulk.op != HWTIMER_OP_SCHEDULE && rng_one_in(&actor->rng, 3))
 		bulk.results = 0;
-	call_sized(actor, CALL_BULK, fd, HWTIMER_IOC_BULK, &bulk, sizeof(bulk),
-		   &place);
-	if (!place.memory || bulk.op != HWTIMER_OP_SCHEDULE ||
-	    bulk.results != array.address || !array.memory)
+	ret = call_ioctl(actor, CALL_BULK, fd, HWTIMER_IOC_BULK, &bulk, &out);
+	if (bulk.op != HWTIMER_OP_SCHEDULE || bulk.results != array.address ||
+	    !array_out(actor, CALL_BULK, array, entries, sizeof(__u64), ret))
 		return;
-	ret = bulk.count < ENTRIES ? bulk.count : ENTRIES;
-	memcpy(entries, array.memory, ret * sizeof(__u64));
 	for (long i = 0; i < ret && i < WORLD_IDS; i++)
 		remember(actor, slot, ((__u64 *)entries)[i]);
 }
 
 void step_query(struct actor *actor)
 {
-	struct hwtimer_query query = { 0 };
-	struct place place;
+	struct hwtimer_timer timer = { 0 };
 	struct slot *slot;
+	bool out;
 	int fd;
 
 	slot = step_slot(actor, &fd);
 	if (!slot)
 		return;
-	query.id = slot->ids[rng_below(&actor->rng, WORLD_IDS)];
-	mutate(actor, &query, sizeof(query));
-	place = put(actor, 0, &query, sizeof(query));
-	if (call_ioctl(actor, CALL_QUERY, fd, HWTIMER_IOC_QUERY,
-		       place.address) ||
-	    !place.memory)
+	timer.id = slot->ids[rng_below(&actor->rng, WORLD_IDS)];
+	call_ioctl(actor, CALL_QUERY, fd, HWTIMER_IOC_QUERY, &timer, &out);
+	if (!out)
 		return;
-	memcpy(&query, place.memory, sizeof(query));
-	output_query(actor->world->board, &query);
-	output_search(actor->world->board, CALL_QUERY, &query, sizeof(query));
+	output_timer(actor->world->board, CALL_QUERY, &timer);
+	output_search(actor->world->board, CALL_QUERY, &timer, sizeof(timer));
 }
 
-/*
- * STOP ends all use of the instance, so it is rare (see step.c), and opens another one
- * soon afterwards.
- */
-void step_stop(struct actor *actor)
+/* LIST or CANCEL_ALL. Mostly begins at the first timer. */
+static void call_list(struct actor *actor, enum call call, unsigned int command,
+		      __u32 flags)
 {
 	union entry *entries = entries_of[actor->number];
-	struct hwtimer_stop stop = {
-		.count = rng_one_in(&actor->rng, 4) ? 0 : some_entries(actor),
+	struct rng *rng = &actor->rng;
+	struct hwtimer_list list = {
+		.cursor = rng_one_in(rng, 4) ? rng_hostile(rng) : 0,
+		.count = some_entries(actor),
+		.flags = flags,
 	};
-	struct place place, array;
+	struct place array;
+	bool out;
+	long ret;
 	int fd;
 
 	if (!step_slot(actor, &fd))
 		return;
 	memset(entries, 0, sizeof(entries_of[0]));
 	array = put(actor, 1, entries,
-		    (stop.count + 1) * sizeof(struct hwtimer_unprocessed));
-	stop.timers = array.address;
-	call_sized(actor, CALL_STOP, fd, HWTIMER_IOC_STOP, &stop, sizeof(stop),
-		   &place);
-	if (place.memory && stop.timers == array.address &&
-	    stop.count <= ENTRIES)
-		array_out(actor, CALL_STOP, array, entries,
-			  sizeof(struct hwtimer_unprocessed), stop.count);
-}
-
-/* Begins at the first timer, at another one, or anywhere. */
-void step_cancel_all(struct actor *actor)
-{
-	struct rng *rng = &actor->rng;
-	struct hwtimer_cancel_all all = {
-		.flags = rng_one_in(rng, 2) ? HWTIMER_DISCARD : 0,
-		.cursor = rng_one_in(rng, 2) ? 0 : rng_below(rng, 2 * ENTRIES),
-	};
-	struct place place;
-	int fd;
-
-	if (!step_slot(actor, &fd))
+		    list.count * sizeof(struct hwtimer_timer));
+	list.timers = array.address;
+	if (command == HWTIMER_IOC_CANCEL_ALL && rng_one_in(rng, 4)) {
+		list.timers = 0;
+		list.count = rng_one_in(rng, 2) ? INT_MAX : 0;
+	}
+	ret = call_ioctl(actor, call, fd, command, &list, &out);
+	if (list.timers != array.address ||
+	    !array_out(actor, call, array, entries,
+		       sizeof(struct hwtimer_timer), ret))
 		return;
-	if (rng_one_in(rng, 8))
-		all.cursor = rng_hostile(rng);
-	call_sized(actor, CALL_CANCEL_ALL, fd, HWTIMER_IOC_CANCEL_ALL, &all,
-		   sizeof(all), &place);
-	if (place.memory)
-		output_search(actor->world->board, CALL_CANCEL_ALL, &all,
-			      sizeof(all));
+	for (long i = 0; i < ret; i++)
+		output_timer(actor->world->board, call,
+			     (struct hwtimer_timer *)entries + i);
 }
 
 void step_list(struct actor *actor)
 {
-	union entry *entries = entries_of[actor->number];
-	struct hwtimer_list list = {
-		.count = some_entries(actor),
-		.cursor = rng_one_in(&actor->rng, 4) ?
-				  rng_hostile(&actor->rng) :
-				  0,
-	};
-	struct place place, array;
-	int fd;
+	call_list(actor, CALL_LIST, HWTIMER_IOC_LIST, 0);
+}
 
-	if (!step_slot(actor, &fd))
-		return;
-	memset(entries, 0, sizeof(entries_of[0]));
-	array = put(actor, 1, entries,
-		    list.count * sizeof(struct hwtimer_listed));
-	list.timers = array.address;
-	call_sized(actor, CALL_LIST, fd, HWTIMER_IOC_LIST, &list, sizeof(list),
-		   &place);
-	if (place.memory && list.timers == array.address &&
-	    list.count <= ENTRIES)
-		array_out(actor, CALL_LIST, array, entries,
-			  sizeof(struct hwtimer_listed), list.count);
+void step_cancel_all(struct actor *actor)
+{
+	call_list(actor, CALL_CANCEL_ALL, HWTIMER_IOC_CANCEL_ALL,
+		  rng_one_in(&actor->rng, 2) ? HWTIMER_LIST_DISCARD : 0);
+}
+
+/*
+ * Stopping ends all use of the instance, so it is rare (see step.c). step_open() replaces the
+ * instance at times.
+ */
+void step_stop(struct actor *actor)
+{
+	call_list(actor, CALL_STOP, HWTIMER_IOC_CANCEL_ALL,
+		  HWTIMER_LIST_STOP |
+			  (rng_one_in(&actor->rng, 2) ? HWTIMER_LIST_DISCARD :
+							0));
 }
 
 void step_stats(struct actor *actor)
 {
 	struct hwtimer_stats stats = { 0 };
-	struct place place;
+	bool out;
 	int fd;
 
 	if (!step_slot(actor, &fd))
 		return;
-	call_sized(actor, CALL_STATS, fd, HWTIMER_IOC_STATS, &stats,
-		   sizeof(stats), &place);
-	if (!place.memory || stats.size != sizeof(stats))
-		return;
-	output_balance(actor->world->board, &stats);
-	output_search(actor->world->board, CALL_STATS, &stats, sizeof(stats));
+	call_ioctl(actor, CALL_STATS, fd, HWTIMER_IOC_STATS, &stats, &out);
+	if (out)
+		output_balance(actor->world->board, &stats);
 }
 
 void step_notify(struct actor *actor)
 {
 	struct rng *rng = &actor->rng;
 	struct hwtimer_notify notify = {
+		.delay = rng_one_in(rng, 4) ? HWTIMER_NEVER :
+					      rng_below(rng, 5 * MS),
 		.events = rng_below(rng, 4),
 	};
-	struct place place;
+	bool out;
 	int fd;
 
-	if (!step_slot(actor, &fd))
-		return;
-	if (notify.events > 1)
-		notify.delay = rng_one_in(rng, 4) ? HWTIMER_NEVER :
-						    1 + rng_below(rng, 5 * MS);
-	call_sized(actor, CALL_NOTIFY, fd, HWTIMER_IOC_NOTIFY, &notify,
-		   sizeof(notify), &place);
+	if (step_slot(actor, &fd))
+		call_ioctl(actor, CALL_NOTIFY, fd, HWTIMER_IOC_NOTIFY, &notify,
+			   &out);
 }
 
-/* Often more than were read, and mostly in an instance that has no HWTIMER_AT_LEAST_ONCE */
-void step_ack(struct actor *actor)
+static void call_ack(struct actor *actor, enum call call, __u32 flags)
 {
 	struct rng *rng = &actor->rng;
 	struct hwtimer_ack ack = {
 		.count = rng_one_in(rng, 8) ? rng_below(rng, 5000) :
 					      rng_below(rng, 8),
+		.flags = flags,
 	};
-	struct place place;
+	bool out;
 	int fd;
 
 	if (step_slot(actor, &fd))
-		call_sized(actor, CALL_ACK, fd, HWTIMER_IOC_ACK, &ack,
-			   sizeof(ack), &place);
+		call_ioctl(actor, call, fd, HWTIMER_IOC_ACK, &ack, &out);
+}
+
+/* Often more than were read, and mostly in an instance that has no HWTIMER_SETUP_AT_LEAST_ONCE */
+void step_ack(struct actor *actor)
+{
+	call_ack(actor, CALL_ACK, 0);
 }
 
 void step_rewind(struct actor *actor)
 {
-	int fd;
-
-	if (step_slot(actor, &fd))
-		call_ioctl(actor, CALL_REWIND, fd, HWTIMER_IOC_REWIND,
-			   rng_one_in(&actor->rng, 8) ? (uintptr_t)&fd : 0);
+	call_ack(actor, CALL_REWIND, HWTIMER_ACK_REWIND);
 }
 
 /* A command that the module does not have; no call is counted. */
@@ -479,10 +458,10 @@ void step_unknown(struct actor *actor)
 {
 	struct rng *rng = &actor->rng;
 	unsigned int command =
-		rng_one_in(rng, 2) ?
-			(unsigned int)rng_next(rng) :
-			_IOC(rng_below(rng, 4), HWTIMER_IOC_MAGIC,
-			     rng_below(rng, 24), rng_below(rng, 1024));
+		rng_one_in(rng, 2) ? (unsigned int)rng_next(rng) :
+				     _IOC(rng_below(rng, 4), HWTIMER_IOC_MAGIC,
+					  rng_below(rng, 24),
+					  rng_below(rng, 1 << _IOC_SIZEBITS));
 	struct hwtimer_request request = { 0 };
 	int fd;
 

@@ -35,8 +35,7 @@ static void replace(struct slot *slot, int fd)
 static void keep_events(int fd)
 {
 	struct hwtimer_setup setup = {
-		.size = sizeof(setup),
-		.flags = HWTIMER_AT_LEAST_ONCE,
+		.flags = HWTIMER_SETUP_AT_LEAST_ONCE,
 	};
 
 	ioctl(fd, HWTIMER_IOC_SETUP, &setup);
@@ -46,7 +45,9 @@ void step_open(struct actor *actor)
 {
 	struct slot *slot = &rng_pick(&actor->rng, actor->world->slots);
 	int flags = rng_one_in(&actor->rng, 6) ? 0 : O_NONBLOCK;
-	int mode = rng_one_in(&actor->rng, 16) ? O_RDONLY : O_RDWR;
+	int mode = rng_one_in(&actor->rng, 16) ?
+			   (int)rng_below(&actor->rng, O_ACCMODE + 1) :
+			   O_RDWR;
 	int fd;
 
 	/* A stopped or strange instance is replaced, others are left alone mostly. */

@@ -13,7 +13,7 @@
 #define MS (1000 * US)
 #define SEC (1000 * MS)
 
-static __u64 clock_ns(clockid_t clock)
+static __s64 clock_ns(clockid_t clock)
 {
 	struct timespec ts;
 
@@ -31,12 +31,13 @@ static __u64 clock_ns(clockid_t clock)
  *
  * Return: ns.
  */
-__u64 fill_time(struct actor *actor, bool absolute)
+__s64 fill_time(struct actor *actor, bool absolute)
 {
 	static const clockid_t clocks[] = { CLOCK_MONOTONIC, CLOCK_MONOTONIC,
-					    CLOCK_REALTIME, CLOCK_BOOTTIME };
+					    CLOCK_REALTIME, CLOCK_BOOTTIME,
+					    CLOCK_TAI };
 	struct rng *rng = &actor->rng;
-	__u64 time = rng_below(rng, 20 * MS);
+	__s64 time = rng_below(rng, 20 * MS);
 
 	switch (rng_below(rng, 8)) {
 	case 0:
@@ -49,13 +50,10 @@ __u64 fill_time(struct actor *actor, bool absolute)
 		time *= 1000;
 		break;
 	case 4:
-		if (absolute && rng_one_in(rng, 4))
+		if (rng_one_in(rng, 4))
 			return HWTIMER_NEVER;
 	}
-	if (!absolute)
-		return time;
-	time += clock_ns(rng_pick(rng, clocks));
-	return time > INT64_MAX ? INT64_MAX : time;
+	return absolute ? time + clock_ns(rng_pick(rng, clocks)) : time;
 }
 
 static void fill_schedule(struct actor *actor, struct hwtimer_request *request)
@@ -63,7 +61,7 @@ static void fill_schedule(struct actor *actor, struct hwtimer_request *request)
 	struct rng *rng = &actor->rng;
 	bool absolute = rng_one_in(rng, 2);
 
-	request->flags = absolute ? HWTIMER_ABSOLUTE : 0;
+	request->flags = absolute ? HWTIMER_REQ_ABSTIME : 0;
 	request->time = fill_time(actor, absolute);
 	/* Zero, or a number that looks like nothing else */
 	request->user_data = rng_one_in(rng, 4) ?
@@ -71,50 +69,26 @@ static void fill_schedule(struct actor *actor, struct hwtimer_request *request)
 				     0x0abcdef000000000 |
 					     rng_below(rng, 1 << 30);
 	if (rng_one_in(rng, 3)) {
-		request->interval = MS + rng_below(rng, 20 * MS);
-		request->count = rng_below(rng, 8);
+		request->interval = 1 + rng_below(rng, 20 * MS);
+		request->expirations_max = rng_below(rng, 8);
 		if (rng_one_in(rng, 3))
-			request->flags |= HWTIMER_FIXED_DELAY;
+			request->flags |= HWTIMER_REQ_FIXED_DELAY;
 	}
-	if (rng_one_in(rng, 4)) {
-		__u64 limit = request->interval ? request->interval : 5 * MS;
-
-		request->slack = rng_below(rng, limit);
-		if (request->slack > request->time)
-			request->slack = request->time;
-	}
+	if (rng_one_in(rng, 4))
+		request->slack = rng_below(rng, 20 * MS);
 }
 
-/*
- * A RESCHEDULE that changes more than the deadline: all, whatever state the timer has, or
- * some of it. What no flag names must be zero.
- */
+/* A RESCHEDULE that may set all fields, whatever state the timer has */
 static void fill_change(struct actor *actor, struct hwtimer_request *request)
 {
 	struct rng *rng = &actor->rng;
 
 	fill_schedule(actor, request);
-	if (rng_one_in(rng, 2)) {
-		request->flags |= HWTIMER_REARM;
-		if (rng_one_in(rng, 4))
-			request->id = 0;
-		return;
-	}
-	if (rng_one_in(rng, 2))
-		request->flags |= HWTIMER_SET_USER_DATA;
-	else
-		request->user_data = 0;
-	if (rng_one_in(rng, 2)) {
-		request->flags |= HWTIMER_SET_INTERVAL;
-	} else {
-		request->interval = 0;
-		request->count = 0;
-		request->flags &= ~HWTIMER_FIXED_DELAY;
-	}
-	if (rng_one_in(rng, 2))
-		request->flags |= HWTIMER_SET_SLACK;
-	else
-		request->slack = 0;
+	request->flags |=
+		rng_next(rng) &
+		(HWTIMER_REQ_REARM | HWTIMER_REQ_CREATE | HWTIMER_REQ_SET);
+	if (rng_one_in(rng, 8))
+		request->id = 0;
 }
 
 /**
@@ -142,9 +116,9 @@ void fill_request(struct actor *actor, struct slot *slot,
 			fill_change(actor, request);
 			return;
 		}
-		request->flags = absolute ? HWTIMER_ABSOLUTE : 0;
+		request->flags = absolute ? HWTIMER_REQ_ABSTIME : 0;
 		request->time = fill_time(actor, absolute);
 	} else if (rng_one_in(rng, 3)) {
-		request->flags = HWTIMER_DISCARD;
+		request->flags = HWTIMER_REQ_DISCARD;
 	}
 }

@@ -81,7 +81,7 @@ static __u64 now_ns(void)
 
 /* ---- calls ---- */
 
-/* Does one request, and sets its id; returns 0 or a negative errno. */
+/* Does one request, and sets its id; returns what the ioctl returns, or a negative errno. */
 static int do_request(struct neighbour *self, struct hwtimer_request *request)
 {
 	static const unsigned int commands[] = {
@@ -90,7 +90,9 @@ static int do_request(struct neighbour *self, struct hwtimer_request *request)
 		[HWTIMER_OP_RESCHEDULE] = HWTIMER_IOC_RESCHEDULE,
 	};
 
-	return ioctl(self->fd, commands[request->op], request) ? -errno : 0;
+	int ret = ioctl(self->fd, commands[request->op], request);
+
+	return ret < 0 ? -errno : ret;
 }
 
 /* Waits for a few ms, and takes events; returns their number or a negative errno. */
@@ -138,7 +140,7 @@ static void schedule(struct neighbour *self, unsigned int nr)
 	int err;
 
 	if (rng_one_in(&self->rng, 2)) {
-		request.flags = HWTIMER_ABSOLUTE;
+		request.flags = HWTIMER_REQ_ABSTIME;
 		request.time = earliest;
 	}
 	err = do_request(self, &request);
@@ -157,16 +159,16 @@ static void schedule(struct neighbour *self, unsigned int nr)
 	board_add(&self->account->scheduled, 1);
 }
 
-/* EALREADY: the event is on its way; ENOENT: a timer that is not there at all is lost. */
-static bool refused(struct neighbour *self, int err)
+/* 1 and EALREADY: the event is on its way; ENOENT: a timer that is not there at all is lost. */
+static bool refused(struct neighbour *self, int ret)
 {
-	if (err == -ENOENT)
+	if (ret == -ENOENT)
 		board_add(&self->account->lost, 1);
-	else if (err && err != -EALREADY && err != -ENOMEM)
+	else if (ret < 0 && ret != -EALREADY && ret != -ENOMEM)
 		board_complain(self->board,
 			       "the neighbour: CANCEL or RESCHEDULE: %s",
-			       strerror(-err));
-	return err;
+			       strerror(-ret));
+	return ret;
 }
 
 static void cancel(struct neighbour *self, unsigned int nr)
@@ -257,21 +259,20 @@ static void wait_for_rest(struct neighbour *self)
 /* The kernel's counters must be those of the neighbour, for all of its life. */
 static void compare(struct neighbour *self, __u64 scheduled)
 {
-	struct hwtimer_stats stats = { .size = sizeof(stats) };
+	struct hwtimer_stats stats = { 0 };
 
 	if (ioctl(self->fd, HWTIMER_IOC_STATS, &stats) ||
 	    stats.scheduled != scheduled ||
 	    stats.cancelled != self->cancelled ||
 	    stats.delivered != scheduled - self->cancelled || stats.pending ||
-	    stats.ready || stats.discarded || stats.unprocessed)
+	    stats.ready || stats.discarded)
 		board_add(&self->account->unequal, 1);
 }
 
 static bool prepare(struct neighbour *self)
 {
 	struct hwtimer_setup setup = {
-		.size = sizeof(setup),
-		.clock = CLOCK_MONOTONIC,
+		.clock = HWTIMER_CLOCK_MONOTONIC,
 	};
 
 	self->fd = open("/dev/hwtimer", O_RDWR | O_NONBLOCK | O_CLOEXEC);

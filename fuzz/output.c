@@ -62,8 +62,7 @@ void output_search(struct board *board, enum call call, const void *memory,
 void output_balance(struct board *board, const struct hwtimer_stats *stats)
 {
 	if (stats->scheduled + stats->rearmed !=
-	    stats->pending + stats->cancelled + stats->expired +
-		    stats->unprocessed)
+	    stats->pending + stats->cancelled + stats->expired)
 		board_complain(board, "STATS: timers do not add up");
 	if (stats->expired !=
 	    stats->ready + stats->delivered + stats->discarded)
@@ -74,18 +73,25 @@ void output_balance(struct board *board, const struct hwtimer_stats *stats)
 }
 
 /**
- * output_query - check the result of a QUERY that succeeded
+ * output_timer - check the description of a timer
  * @board: the board
- * @query: the result
+ * @call: the call that described it
+ * @timer: the timer
  */
-void output_query(struct board *board, const struct hwtimer_query *query)
+void output_timer(struct board *board, enum call call,
+		  const struct hwtimer_timer *timer)
 {
-	if (query->reserved || query->state < HWTIMER_STATE_PENDING ||
-	    query->state > HWTIMER_STATE_EXPIRED ||
-	    (query->flags & ~HWTIMER_FIXED_DELAY))
+	bool expired = timer->state == HWTIMER_STATE_EXPIRED;
+
+	if ((!expired && timer->state != HWTIMER_STATE_PENDING) || !timer->id ||
+	    (timer->flags & ~HWTIMER_REQ_FIXED_DELAY) ||
+	    expired != !!timer->expirations ||
+	    (timer->expirations_left &&
+	     timer->expirations > timer->expirations_left))
 		board_complain(board,
-			       "QUERY: reserved %#x, state %#x, flags %#x",
-			       query->reserved, query->state, query->flags);
+			       "%s: state %u, flags %#x, expirations %u of %u",
+			       board_name(call), timer->state, timer->flags,
+			       timer->expirations, timer->expirations_left);
 }
 
 /**

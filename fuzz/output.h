@@ -15,7 +15,8 @@
 void output_search(struct board *board, enum call call, const void *memory,
 		   size_t size);
 void output_balance(struct board *board, const struct hwtimer_stats *stats);
-void output_query(struct board *board, const struct hwtimer_query *query);
+void output_timer(struct board *board, enum call call,
+		  const struct hwtimer_timer *timer);
 void output_events(struct board *board, const struct hwtimer_event *events,
 		   long bytes);
 

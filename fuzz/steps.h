@@ -38,7 +38,7 @@ void step_unknown(struct actor *actor);
 struct hwtimer_request;
 void fill_request(struct actor *actor, struct slot *slot,
 		  struct hwtimer_request *request, __u32 op);
-__u64 fill_time(struct actor *actor, bool absolute);
+__s64 fill_time(struct actor *actor, bool absolute);
 
 /* files.c */
 void step_open(struct actor *actor);

@@ -23,7 +23,7 @@
  * @waits: reading waits for events: it was opened without HWT_NONBLOCK
  * @clock_known: @clock and @keeps are those of the instance
  * @clock: clock of the instance
- * @keeps: it has HWTIMER_AT_LEAST_ONCE
+ * @keeps: it has HWTIMER_SETUP_AT_LEAST_ONCE
  * @now: time of hwt_now(), or NOW_UNKNOWN
  * @uncached: hwt_now() always reads the clock
  * @told: @on_change was called since hwt_flush()
@@ -74,6 +74,14 @@ bool hwt_timers_take(struct hwt *hwt, const struct hwtimer_event *event);
  * to take. Returns their number.
  */
 unsigned int hwt_timers_serve_refused(struct hwt *hwt, unsigned int max);
+
+static inline int64_t hwt_read_clock(clockid_t clock)
+{
+	struct timespec time;
+
+	clock_gettime(clock, &time);
+	return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
 
 /* Whether a timer object of @hwt is active. */
 bool hwt_timers_active(const struct hwt *hwt);

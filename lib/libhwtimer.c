@@ -10,7 +10,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -26,6 +25,13 @@ static int call(const struct hwt *hwt, unsigned long command, void *argument)
 	int ret = ioctl(hwt->fd, command, argument);
 
 	return ret < 0 ? -errno : ret;
+}
+
+/* The command for a structure as long as the program knows it */
+static unsigned long sized(unsigned long command, size_t size)
+{
+	return _IOC(_IOC_DIR(command), _IOC_TYPE(command), _IOC_NR(command),
+		    size);
 }
 
 unsigned int hwt_version(void)
@@ -170,14 +176,14 @@ int hwt_fd(const struct hwt *hwt)
  * The module knows of timer objects only after hwt_flush(). But they have deadlines on the clock
  * that the instance has had so far.
  */
-int hwt_setup_sized(struct hwt *hwt, struct hwtimer_setup *setup, size_t size)
+int hwt_setup_sized(struct hwt *hwt, const struct hwtimer_setup *setup,
+		    size_t size)
 {
 	int err;
 
 	if (hwt_timers_active(hwt))
 		return -EBUSY;
-	setup->size = size;
-	err = call(hwt, HWTIMER_IOC_SETUP, setup);
+	err = call(hwt, sized(HWTIMER_IOC_SETUP, size), (void *)setup);
 	if (!err) {
 		hwt->clock_known = false;
 		hwt->now = NOW_UNKNOWN;
@@ -187,9 +193,7 @@ int hwt_setup_sized(struct hwt *hwt, struct hwtimer_setup *setup, size_t size)
 
 int hwt_info_sized(struct hwt *hwt, struct hwtimer_info *info, size_t size)
 {
-	memset(info, 0, size);
-	info->size = size;
-	return call(hwt, HWTIMER_IOC_INFO, info);
+	return call(hwt, sized(HWTIMER_IOC_INFO, size), info);
 }
 
 /* ---- one timer ---- */
@@ -199,7 +203,7 @@ int hwt_schedule_request(struct hwt *hwt, struct hwtimer_request *request)
 	return call(hwt, HWTIMER_IOC_SCHEDULE, request);
 }
 
-static int schedule(struct hwt *hwt, unsigned int flags, uint64_t time,
+static int schedule(struct hwt *hwt, unsigned int flags, int64_t time,
 		    uint64_t user_data, uint64_t *id)
 {
 	struct hwtimer_request request = {
@@ -214,22 +218,22 @@ static int schedule(struct hwt *hwt, unsigned int flags, uint64_t time,
 	return err;
 }
 
-/* A computed delay may be -1, which the module would refuse as HWTIMER_NEVER. */
-static uint64_t delay_time(int64_t delay)
+static int64_t deadline_time(uint64_t deadline)
 {
-	return delay < 0 ? 0 : delay;
+	return deadline < HWTIMER_NEVER ? deadline : HWTIMER_NEVER;
 }
 
 int hwt_schedule(struct hwt *hwt, int64_t delay, uint64_t user_data,
 		 uint64_t *id)
 {
-	return schedule(hwt, 0, delay_time(delay), user_data, id);
+	return schedule(hwt, 0, delay, user_data, id);
 }
 
 int hwt_schedule_at(struct hwt *hwt, uint64_t deadline, uint64_t user_data,
 		    uint64_t *id)
 {
-	return schedule(hwt, HWTIMER_ABSOLUTE, deadline, user_data, id);
+	return schedule(hwt, HWTIMER_REQ_ABSTIME, deadline_time(deadline),
+			user_data, id);
 }
 
 static int cancel(struct hwt *hwt, unsigned int flags, uint64_t id)
@@ -246,11 +250,11 @@ int hwt_cancel(struct hwt *hwt, uint64_t id)
 
 int hwt_discard(struct hwt *hwt, uint64_t id)
 {
-	return cancel(hwt, HWTIMER_DISCARD, id);
+	return cancel(hwt, HWTIMER_REQ_DISCARD, id);
 }
 
 static int reschedule(struct hwt *hwt, unsigned int flags, uint64_t id,
-		      uint64_t time)
+		      int64_t time)
 {
 	struct hwtimer_request request = {
 		.flags = flags,
@@ -263,12 +267,13 @@ static int reschedule(struct hwt *hwt, unsigned int flags, uint64_t id,
 
 int hwt_reschedule(struct hwt *hwt, uint64_t id, int64_t delay)
 {
-	return reschedule(hwt, 0, id, delay_time(delay));
+	return reschedule(hwt, 0, id, delay);
 }
 
 int hwt_reschedule_at(struct hwt *hwt, uint64_t id, uint64_t deadline)
 {
-	return reschedule(hwt, HWTIMER_ABSOLUTE, id, deadline);
+	return reschedule(hwt, HWTIMER_REQ_ABSTIME, id,
+			  deadline_time(deadline));
 }
 
 int hwt_reschedule_request(struct hwt *hwt, struct hwtimer_request *request)
@@ -277,10 +282,10 @@ int hwt_reschedule_request(struct hwt *hwt, struct hwtimer_request *request)
 }
 
 static int rearm(struct hwt *hwt, unsigned int flags, uint64_t *id,
-		 uint64_t time, uint64_t user_data)
+		 int64_t time, uint64_t user_data)
 {
 	struct hwtimer_request request = {
-		.flags = flags | HWTIMER_REARM,
+		.flags = flags | HWTIMER_REQ_REARM | HWTIMER_REQ_CREATE,
 		.id = *id,
 		.time = time,
 		.user_data = user_data,
@@ -294,13 +299,14 @@ static int rearm(struct hwt *hwt, unsigned int flags, uint64_t *id,
 
 int hwt_rearm(struct hwt *hwt, uint64_t *id, int64_t delay, uint64_t user_data)
 {
-	return rearm(hwt, 0, id, delay_time(delay), user_data);
+	return rearm(hwt, 0, id, delay, user_data);
 }
 
 int hwt_rearm_at(struct hwt *hwt, uint64_t *id, uint64_t deadline,
 		 uint64_t user_data)
 {
-	return rearm(hwt, HWTIMER_ABSOLUTE, id, deadline, user_data);
+	return rearm(hwt, HWTIMER_REQ_ABSTIME, id, deadline_time(deadline),
+		     user_data);
 }
 
 /* ---- many timers ---- */
@@ -331,7 +337,9 @@ int hwt_bulk(struct hwt *hwt, const struct hwtimer_bulk *bulk)
 
 	if (bulk->count > INT_MAX)
 		return -EINVAL;
-	rest.size = sizeof(rest);
+	/* An empty array may have no address, but the module wants one for the results. */
+	if (!bulk->count)
+		return 0;
 	do {
 		rest.count = bulk->count - done;
 		rest.timers = bulk->timers + done * size;
@@ -397,93 +405,82 @@ int hwt_submit(struct hwt *hwt, struct hwtimer_request *requests,
 
 /* ---- queries, stop and notification ---- */
 
-int hwt_query(struct hwt *hwt, struct hwtimer_query *query)
+int hwt_query(struct hwt *hwt, struct hwtimer_timer *timer)
 {
-	query->reserved = 0;
-	return call(hwt, HWTIMER_IOC_QUERY, query);
+	return call(hwt, HWTIMER_IOC_QUERY, timer);
 }
 
-int hwt_cancel_all(struct hwt *hwt, unsigned int flags, uint64_t *cancelled,
-		   uint64_t *discarded)
+int hwt_cancel_all(struct hwt *hwt, unsigned int flags, uint64_t *cancelled)
 {
-	struct hwtimer_cancel_all all = {
-		.size = sizeof(all),
-		.flags = flags,
-	};
+	struct hwtimer_list all = { .count = INT_MAX, .flags = flags };
+	uint64_t ended = 0;
 	int ret;
 
 	do {
 		ret = call(hwt, HWTIMER_IOC_CANCEL_ALL, &all);
-	} while (ret == -EINTR);
+		if (ret > 0)
+			ended += ret;
+	} while (ret > 0 || ret == -EINTR);
 	if (!ret) {
 		__atomic_add_fetch(&hwt->cancellations, 1, __ATOMIC_RELEASE);
 		if (hwt_timers_active(hwt))
 			hwt_timers_end(hwt);
 	}
 	if (cancelled)
-		*cancelled = all.cancelled;
-	if (discarded)
-		*discarded = all.discarded;
+		*cancelled = ended;
 	return ret;
 }
 
 int hwt_next_time(struct hwt *hwt, uint64_t *remaining)
 {
-	struct hwtimer_query query = { 0 };
-	int err = call(hwt, HWTIMER_IOC_QUERY, &query);
+	struct hwtimer_info info;
+	int err = hwt_info(hwt, &info);
 
-	if (err && err != -ENOENT)
-		return err;
-	*remaining = err || query.deadline == HWTIMER_NEVER ? HWTIMER_NEVER :
-							      query.remaining;
-	return 0;
+	if (!err)
+		*remaining = info.until_next;
+	return err;
 }
 
-int hwt_list(struct hwt *hwt, uint64_t *cursor, struct hwtimer_listed *timers,
-	     unsigned int count)
+static int page(struct hwt *hwt, unsigned long command, unsigned int flags,
+		uint64_t *cursor, struct hwtimer_timer *timers,
+		unsigned int count)
 {
 	struct hwtimer_list list = {
-		.size = sizeof(list),
 		.timers = (uintptr_t)timers,
-		.count = count,
 		.cursor = *cursor,
+		.count = count,
+		.flags = flags,
 	};
-	int ret = call(hwt, HWTIMER_IOC_LIST, &list);
+	int ret = call(hwt, command, &list);
 
 	/* After an error, too, the module leaves in it where to go on. */
 	*cursor = list.cursor;
 	return ret;
 }
 
-int hwt_stop(struct hwt *hwt, struct hwtimer_unprocessed *timers,
-	     unsigned int count, uint64_t *left)
+int hwt_list(struct hwt *hwt, uint64_t *cursor, struct hwtimer_timer *timers,
+	     unsigned int count)
 {
-	struct hwtimer_stop stop = {
-		.size = sizeof(stop),
-		.timers = (uintptr_t)timers,
-		.count = count,
-	};
-	int ret = call(hwt, HWTIMER_IOC_STOP, &stop);
+	return page(hwt, HWTIMER_IOC_LIST, 0, cursor, timers, count);
+}
 
-	if (ret >= 0 && left)
-		*left = stop.left;
-	return ret;
+int hwt_stop(struct hwt *hwt, uint64_t *cursor, struct hwtimer_timer *timers,
+	     unsigned int count)
+{
+	uint64_t unused = 0;
+
+	return page(hwt, HWTIMER_IOC_CANCEL_ALL, HWTIMER_LIST_STOP,
+		    count ? cursor : &unused, timers, count);
 }
 
 int hwt_stats_sized(struct hwt *hwt, struct hwtimer_stats *stats, size_t size)
 {
-	memset(stats, 0, size);
-	stats->size = size;
-	return call(hwt, HWTIMER_IOC_STATS, stats);
+	return call(hwt, sized(HWTIMER_IOC_STATS, size), stats);
 }
 
 int hwt_notify(struct hwt *hwt, unsigned int events, uint64_t delay)
 {
-	struct hwtimer_notify notify = {
-		.size = sizeof(notify),
-		.events = events,
-		.delay = delay,
-	};
+	struct hwtimer_notify notify = { .delay = delay, .events = events };
 
 	/* It stays set: of two threads that call this, the module may take either last. */
 	if (events > 1)
@@ -548,14 +545,15 @@ int hwt_next(struct hwt *hwt, struct hwtimer_event *event)
 
 int hwt_ack(struct hwt *hwt, unsigned int count)
 {
-	struct hwtimer_ack ack = { .size = sizeof(ack), .count = count };
+	struct hwtimer_ack ack = { .count = count };
 
 	return call(hwt, HWTIMER_IOC_ACK, &ack);
 }
 
 int hwt_rewind(struct hwt *hwt)
 {
-	int err = call(hwt, HWTIMER_IOC_REWIND, NULL);
+	struct hwtimer_ack ack = { .flags = HWTIMER_ACK_REWIND };
+	int err = call(hwt, HWTIMER_IOC_ACK, &ack);
 
 	if (!err)
 		hwt->count = 0;

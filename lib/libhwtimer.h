@@ -35,8 +35,8 @@ extern "C" {
 #endif
 
 /* Version of this header; hwt_version() returns the version of the library. */
-#define HWT_VERSION_MAJOR 1
-#define HWT_VERSION_MINOR 0
+#define HWT_VERSION_MAJOR 0
+#define HWT_VERSION_MINOR 9
 #define HWT_VERSION (HWT_VERSION_MAJOR << 16 | HWT_VERSION_MINOR)
 
 /** struct hwt - an instance: an open /dev/hwtimer */
@@ -75,7 +75,7 @@ int hwt_open(struct hwt **hwt, unsigned int flags);
  * and hwt_list() finds them.
  *
  * Events that another process has read, but not handled, are gone, unless the instance has
- * HWTIMER_AT_LEAST_ONCE: then call hwt_rewind() first. See "Sharing an instance between
+ * HWTIMER_SETUP_AT_LEAST_ONCE: then call hwt_rewind() first. See "Sharing an instance between
  * processes" in the guide.
  *
  * Return: 0; -EBADF (@fd is not open), -ENOTTY (@fd is not an hwtimer), -EPROTO (the
@@ -99,28 +99,19 @@ int hwt_fd(const struct hwt *hwt);
  * with, which may be of another version than the library. So these functions take its
  * size. Programs call the functions without _sized.
  */
-int hwt_setup_sized(struct hwt *hwt, struct hwtimer_setup *setup, size_t size);
+int hwt_setup_sized(struct hwt *hwt, const struct hwtimer_setup *setup,
+		    size_t size);
 int hwt_info_sized(struct hwt *hwt, struct hwtimer_info *info, size_t size);
 int hwt_stats_sized(struct hwt *hwt, struct hwtimer_stats *stats, size_t size);
-
-/*
- * HWT_SETUP_INIT - the defaults, to begin with: struct hwtimer_setup setup = HWT_SETUP_INIT;
- *
- * All fields are 0. It names each, so that no compiler warns of fields that are missing.
- */
-#define HWT_SETUP_INIT                 \
-	{                              \
-		0, 0, 0, 0, 0, 0, 0, 0 \
-	}
 
 /**
  * hwt_setup - HWTIMER_IOC_SETUP
  * @hwt: the instance, without timers yet
- * @setup: the settings, which begin as HWT_SETUP_INIT; the function fills in the size
+ * @setup: the settings; zeros are the defaults
  *
  * Return: 0, or an error of HWTIMER_IOC_SETUP; -EBUSY also if a timer object is active.
  */
-static inline int hwt_setup(struct hwt *hwt, struct hwtimer_setup *setup)
+static inline int hwt_setup(struct hwt *hwt, const struct hwtimer_setup *setup)
 {
 	return hwt_setup_sized(hwt, setup, sizeof(*setup));
 }
@@ -134,14 +125,17 @@ static inline int hwt_info(struct hwt *hwt, struct hwtimer_info *info)
 /**
  * hwt_schedule - schedule a timer that expires once
  * @hwt: the instance
- * @delay: ns from now; a negative delay counts as 0
+ * @delay: ns from now; may be negative, or HWTIMER_NEVER
  * @user_data: value that is returned in the event
  * @id: out: the timer's id; NULL: not wanted
  */
 int hwt_schedule(struct hwt *hwt, int64_t delay, uint64_t user_data,
 		 uint64_t *id);
 
-/* The same, at a deadline on the instance's clock; may be past, or HWTIMER_NEVER. */
+/*
+ * The same, at a deadline on the instance's clock. In all functions of the library, a deadline
+ * above HWTIMER_NEVER counts as HWTIMER_NEVER.
+ */
 int hwt_schedule_at(struct hwt *hwt, uint64_t deadline, uint64_t user_data,
 		    uint64_t *id);
 
@@ -152,18 +146,18 @@ int hwt_schedule_at(struct hwt *hwt, uint64_t deadline, uint64_t user_data,
  */
 int hwt_schedule_request(struct hwt *hwt, struct hwtimer_request *request);
 
-/* Ends a timer: 0, -ENOENT, or -EALREADY (its event waits to be read or acknowledged). */
+/* Ends a timer: 0, 1 (one event of it still waits to be read or acknowledged) or -ENOENT. */
 int hwt_cancel(struct hwt *hwt, uint64_t id);
 
-/* The same, but drops the event if it waits: 0 or -ENOENT. */
+/* The same, but drops the event that waits: 0 or -ENOENT. */
 int hwt_discard(struct hwt *hwt, uint64_t id);
 
 /**
- * hwt_cancel_all - end all timers of the instance, which can be used on
+ * hwt_cancel_all - end all timers of the instance
  * @hwt: the instance
- * @flags: HWTIMER_DISCARD: also drop the events that wait to be read; or 0
- * @cancelled: out: number of pending timers that ended; NULL: not wanted
- * @discarded: out: number of events that were dropped; NULL: not wanted
+ * @flags: HWTIMER_LIST_DISCARD: also drop the events that wait; HWTIMER_LIST_STOP: also stop the
+ *	instance; or 0
+ * @cancelled: out: number of timers that ended before they expired; NULL: not wanted
  *
  * Timers that other threads schedule meanwhile may be ended or not. A signal does not end the
  * call early. Timer objects are inactive after it, also those that have expired: no callback
@@ -172,10 +166,9 @@ int hwt_discard(struct hwt *hwt, uint64_t id);
  *
  * Return: 0, or -EINVAL (@flags).
  */
-int hwt_cancel_all(struct hwt *hwt, unsigned int flags, uint64_t *cancelled,
-		   uint64_t *discarded);
+int hwt_cancel_all(struct hwt *hwt, unsigned int flags, uint64_t *cancelled);
 
-/* Moves a pending timer to @delay ns from now; a negative delay counts as 0. */
+/* Moves a pending timer to @delay ns from now; may be negative, or HWTIMER_NEVER. */
 int hwt_reschedule(struct hwt *hwt, uint64_t id, int64_t delay);
 
 /* The same, to @deadline. */
@@ -184,8 +177,8 @@ int hwt_reschedule_at(struct hwt *hwt, uint64_t id, uint64_t deadline);
 /**
  * hwt_reschedule_request - reschedule a timer in any way
  * @hwt: the instance
- * @request: in: the timer's id, the time, and what HWTIMER_SET_* or HWTIMER_REARM sets; out,
- *	with HWTIMER_REARM: the id that the timer has now
+ * @request: in: the timer's id and the time; with HWTIMER_REQ_SET or HWTIMER_REQ_REARM, all
+ *	fields; out, with HWTIMER_REQ_REARM: the id that the timer has now
  */
 int hwt_reschedule_request(struct hwt *hwt, struct hwtimer_request *request);
 
@@ -194,7 +187,7 @@ int hwt_reschedule_request(struct hwt *hwt, struct hwtimer_request *request);
  * @hwt: the instance
  * @id: in: the timer's id, or 0: there is none yet; out: the id that it has now, which is
  *	another one unless the timer was pending
- * @delay: ns from now; a negative delay counts as 0
+ * @delay: ns from now; may be negative, or HWTIMER_NEVER
  * @user_data: value that is returned in the event
  *
  * The timer then expires once. If it was pending, it has moved; if its event waited to be
@@ -212,11 +205,11 @@ int hwt_rearm_at(struct hwt *hwt, uint64_t *id, uint64_t deadline,
 /**
  * hwt_schedule_many - schedule many timers that expire once, with few system calls
  * @hwt: the instance
- * @flags: HWTIMER_ABSOLUTE, or 0 for delays
+ * @flags: HWTIMER_REQ_ABSTIME, or 0 for delays
  * @timers: array of @count timers: user_data and time
  * @results: out: array of @count results: each an id or a negative errno; see
  *	hwt_error()
- * @count: number of timers
+ * @count: number of timers. With 0, the call does nothing, and all other arguments are ignored
  *
  * A signal does not end the call early; an error does.
  *
@@ -232,16 +225,16 @@ int hwt_reschedule_many(struct hwt *hwt, unsigned int flags,
 			const struct hwtimer_bulk_timer *timers,
 			uint64_t *results, unsigned int count);
 
-/* The same for CANCEL; @flags: HWTIMER_DISCARD or 0. @results may be NULL. */
+/* The same for CANCEL; @flags: HWTIMER_REQ_DISCARD or 0. @results may be NULL. */
 int hwt_cancel_many(struct hwt *hwt, unsigned int flags, const uint64_t *ids,
 		    uint64_t *results, unsigned int count);
 
 /**
  * hwt_bulk - do one operation on many timers, new ones with a common slack
  * @hwt: the instance
- * @bulk: as for HWTIMER_IOC_BULK; its size is not used
+ * @bulk: as for HWTIMER_IOC_BULK
  *
- * Return: as hwt_schedule_many(); also -EDOM, see struct hwtimer_bulk.
+ * Return: as hwt_schedule_many().
  */
 int hwt_bulk(struct hwt *hwt, const struct hwtimer_bulk *bulk);
 
@@ -255,8 +248,8 @@ static inline int hwt_error(uint64_t result)
 	return result >= (uint64_t)-4095LL ? (int)(int64_t)result : 0;
 }
 
-/* HWTIMER_IOC_QUERY; @query: in: the timer's id; out: all other fields. */
-int hwt_query(struct hwt *hwt, struct hwtimer_query *query);
+/* HWTIMER_IOC_QUERY; @timer: in: the timer's id; out: all other fields. */
+int hwt_query(struct hwt *hwt, struct hwtimer_timer *timer);
 
 /**
  * hwt_next_time - tell how long a program may sleep
@@ -264,10 +257,10 @@ int hwt_query(struct hwt *hwt, struct hwtimer_query *query);
  * @remaining: out: ns for which no timer expires; 0: an event waits, or may; HWTIMER_NEVER:
  *	none will come by itself
  *
- * The next event may come later: see struct hwtimer_query. Events in the buffer of hwt_next()
+ * The next event may come later: see hwtimer_info.until_next. Events in the buffer of hwt_next()
  * do not count.
  *
- * Return: 0, or an error of HWTIMER_IOC_QUERY.
+ * Return: 0, or an error of HWTIMER_IOC_INFO.
  */
 int hwt_next_time(struct hwt *hwt, uint64_t *remaining);
 
@@ -285,23 +278,23 @@ int hwt_next_time(struct hwt *hwt, uint64_t *remaining);
  * Return: number of timers written to @timers, which may be less than @count before the
  * end; 0: the end. -EINTR: nothing was written; call again with the same @cursor.
  */
-int hwt_list(struct hwt *hwt, uint64_t *cursor, struct hwtimer_listed *timers,
+int hwt_list(struct hwt *hwt, uint64_t *cursor, struct hwtimer_timer *timers,
 	     unsigned int count);
 
 /**
- * hwt_stop - stop the wheel, and take back timers that have not expired
+ * hwt_stop - stop the wheel, and take back timers that have not expired, page by page
  * @hwt: the instance
+ * @cursor: in: 0 for the first page; out: where the next page begins. NULL is allowed if @count
+ *	is 0
  * @timers: out: array with room for @count timers
  * @count: length of @timers; 0: only stop
- * @left: out: number of timers still to be taken back, at most; NULL: not wanted
  *
- * Call until @left is 0. Events that wait can still be read.
+ * The first call stops the wheel, whatever it returns. Events that wait can still be read.
  *
- * Return: number of timers written to @timers. -EINTR, -EFAULT: the wheel is stopped; call
- * again.
+ * Return: as hwt_list().
  */
-int hwt_stop(struct hwt *hwt, struct hwtimer_unprocessed *timers,
-	     unsigned int count, uint64_t *left);
+int hwt_stop(struct hwt *hwt, uint64_t *cursor, struct hwtimer_timer *timers,
+	     unsigned int count);
 
 /* HWTIMER_IOC_STATS */
 static inline int hwt_stats(struct hwt *hwt, struct hwtimer_stats *stats)
@@ -314,8 +307,8 @@ static inline int hwt_stats(struct hwt *hwt, struct hwtimer_stats *stats)
  * @hwt: the instance
  * @events: number of waiting events at which poll() is ready, at most HWTIMER_EVENTS_MAX;
  *	0 and 1: at the first
- * @delay: ns after the first event at which poll() is ready anyway, or HWTIMER_NEVER;
- *	must be 0 if @events is 0 or 1, and not 0 otherwise
+ * @delay: ns after the first event at which poll() is ready anyway, at most HWTIMER_NEVER.
+ *	That and 0: poll() waits for @events, however long
  */
 int hwt_notify(struct hwt *hwt, unsigned int events, uint64_t delay);
 
@@ -344,7 +337,7 @@ int hwt_next(struct hwt *hwt, struct hwtimer_event *event);
 
 /**
  * hwt_ack - end the oldest events that were read, on which the program has acted
- * @hwt: the instance, with HWTIMER_AT_LEAST_ONCE
+ * @hwt: the instance, with HWTIMER_SETUP_AT_LEAST_ONCE
  * @count: number of events, in the order in which they were read. Events in the buffer of
  *	hwt_next() and hwt_dispatch() were read, too: acknowledge no more than these have
  *	returned
@@ -355,7 +348,7 @@ int hwt_ack(struct hwt *hwt, unsigned int count);
 
 /**
  * hwt_rewind - read all events once more that were not acknowledged
- * @hwt: the instance, with HWTIMER_AT_LEAST_ONCE
+ * @hwt: the instance, with HWTIMER_SETUP_AT_LEAST_ONCE
  *
  * For a process that has taken over the descriptor, before it reads. The buffer of hwt_next()
  * is emptied, as its events come again.
@@ -444,13 +437,12 @@ static inline int hwt_dispatch_failed(int ret)
  *
  * A callback is never early. It is late as events are (see struct hwtimer_request), and if
  * its deadline was made later meanwhile and hwt_dispatch() finds the old one expired, not
- * later than that. Times are on the instance's clock; if that is CLOCK_REALTIME, deadlines
- * follow when it is set.
+ * later than that. Times are on the instance's clock; if that may be set, deadlines follow it.
  *
  * An instance with timer objects may have other timers, too, whose user_data has not
  * 0x68777454 in its upper half. hwt_read() and hwt_next() then fail with -EBUSY. The process
  * must be in the time namespace of the process that opened the instance, and no other one
- * may read its events. An instance with HWTIMER_AT_LEAST_ONCE has no timer objects: they end
+ * may read its events. An instance with HWTIMER_SETUP_AT_LEAST_ONCE has no timer objects: they end
  * with their process.
  */
 struct hwt_timer {
@@ -486,7 +478,7 @@ void hwt_timer_init(struct hwt_timer *timer, struct hwt *hwt,
  * @delay: ns from this call; a negative delay counts as 0
  *
  * Return: 0; the timer expires once. -ENOMEM, -EINVAL (the object was never initialized, or the
- * instance has HWTIMER_AT_LEAST_ONCE), or an error of hwt_info() at the first timer of the
+ * instance has HWTIMER_SETUP_AT_LEAST_ONCE), or an error of hwt_info() at the first timer of the
  * instance: nothing has changed.
  */
 int hwt_timer_start(struct hwt_timer *timer, int64_t delay);
@@ -499,7 +491,7 @@ int hwt_timer_start_at(struct hwt_timer *timer, uint64_t deadline);
  * @timer: the object; may be active
  * @delay: ns from this call to the first deadline
  * @interval: ns from one deadline to the next, at least 1
- * @flags: 0; or HWTIMER_FIXED_DELAY: @interval counts from the end of the callback
+ * @flags: 0; or HWTIMER_REQ_FIXED_DELAY: @interval counts from the end of the callback
  *
  * The phase does not drift. The timer has one callback for all deadlines that have passed.
  *

@@ -19,7 +19,7 @@
  *	SOONER		yes	yes, too late	reschedules
  *	NOWHERE		yes	yes		nothing
  *	RUNNING		yes	perhaps		nothing: the callback of a timer with
- *						HWTIMER_FIXED_DELAY is running
+ *						HWTIMER_REQ_FIXED_DELAY is running
  *
  * A spare is what hwt_timer_stop() leaves. The next object that is started takes it over,
  * with the module's timer: if its deadline is later, the module need not be told.
@@ -34,9 +34,6 @@
 
 /* The upper half of the user_data of timer objects */
 #define TAG 0x68777454ULL
-
-/* The deadline of a timer that never expires, and hwt_timer.armed without a slot */
-#define NEVER INT64_MAX
 
 /* Slots per chunk */
 #define CHUNK 256
@@ -175,17 +172,9 @@ static int clock_need(struct hwt *hwt)
 	if (err)
 		return err;
 	hwt->clock = HWTIMER_CLOCKID(info.clock);
-	hwt->keeps = info.flags & HWTIMER_AT_LEAST_ONCE;
+	hwt->keeps = info.flags & HWTIMER_SETUP_AT_LEAST_ONCE;
 	hwt->clock_known = true;
 	return 0;
-}
-
-static int64_t read_clock(const struct hwt *hwt)
-{
-	struct timespec time;
-
-	clock_gettime(hwt->clock, &time);
-	return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
 static int64_t current_time(struct hwt *hwt)
@@ -194,16 +183,16 @@ static int64_t current_time(struct hwt *hwt)
 
 	if (now != NOW_UNKNOWN)
 		return now;
-	now = read_clock(hwt);
+	now = hwt_read_clock(hwt->clock);
 	if (!hwt->uncached)
 		hwt->now = now;
 	return now;
 }
 
-/* A sum of times that are not negative, at most NEVER */
+/* A sum of times that are not negative, at most HWTIMER_NEVER */
 static int64_t time_add(int64_t time, int64_t delay)
 {
-	return delay > NEVER - time ? NEVER : time + delay;
+	return delay > HWTIMER_NEVER - time ? HWTIMER_NEVER : time + delay;
 }
 
 /* ---- slots ---- */
@@ -362,7 +351,7 @@ static void slot_release(struct hwt *hwt, struct hwt_slot *slot)
 	struct timers *timers = hwt->timers;
 
 	slot->timer->slot = NULL;
-	slot->timer->armed = NEVER;
+	slot->timer->armed = HWTIMER_NEVER;
 	slot->timer = NULL;
 	move_to_front(timers, slot, slot->id ? SPARE : FREE);
 	if (timers->count[SPARE] > active(timers) + SPARES)
@@ -392,7 +381,7 @@ void hwt_timer_init(struct hwt_timer *timer, struct hwt *hwt,
 	memset(timer, 0, sizeof(*timer));
 	timer->hwt = hwt;
 	timer->callback = callback;
-	timer->armed = NEVER;
+	timer->armed = HWTIMER_NEVER;
 	timer->timeout = INT64_MIN;
 }
 
@@ -423,7 +412,7 @@ static int start_after(struct hwt_timer *timer, int64_t delay, int64_t timeout,
 	int err = timer_need(timer);
 
 	if (!err)
-		err = start(timer, time_add(read_clock(timer->hwt),
+		err = start(timer, time_add(hwt_read_clock(timer->hwt->clock),
 					    delay < 0 ? 0 : delay));
 	if (err)
 		return err;
@@ -440,10 +429,11 @@ int hwt_timer_start(struct hwt_timer *timer, int64_t delay)
 int hwt_timer_start_every(struct hwt_timer *timer, int64_t delay,
 			  int64_t interval, unsigned int flags)
 {
-	if (interval <= 0 || flags & ~HWTIMER_FIXED_DELAY)
+	if (interval <= 0 || flags & ~HWTIMER_REQ_FIXED_DELAY)
 		return -EINVAL;
 	return start_after(timer, delay, interval,
-			   flags & HWTIMER_FIXED_DELAY ? -interval : interval);
+			   flags & HWTIMER_REQ_FIXED_DELAY ? -interval :
+							     interval);
 }
 
 int hwt_timer_start_at(struct hwt_timer *timer, uint64_t deadline)
@@ -451,7 +441,8 @@ int hwt_timer_start_at(struct hwt_timer *timer, uint64_t deadline)
 	int err = timer_need(timer);
 
 	if (!err)
-		err = start(timer, deadline > NEVER ? NEVER : deadline);
+		err = start(timer, deadline < HWTIMER_NEVER ? deadline :
+							      HWTIMER_NEVER);
 	if (err)
 		return err;
 	timer->timeout = INT64_MIN;
@@ -498,9 +489,7 @@ int hwt_timer_active(const struct hwt_timer *timer)
 
 uint64_t hwt_timer_deadline(const struct hwt_timer *timer)
 {
-	return !timer->slot || timer->deadline == NEVER ?
-		       HWTIMER_NEVER :
-		       (uint64_t)timer->deadline;
+	return timer->slot ? timer->deadline : HWTIMER_NEVER;
 }
 
 uint64_t hwt_timer_expirations(const struct hwt_timer *timer)
@@ -544,11 +533,11 @@ static void expire(struct hwt *hwt, struct hwt_slot *slot)
 		timer->callback(timer);
 	} else if (timer->interval < 0) {
 		move_to_front(hwt->timers, slot, RUNNING);
-		timer->armed = NEVER;
+		timer->armed = HWTIMER_NEVER;
 		timer->callback(timer);
 		if (has_run(hwt, slot))
-			start(timer,
-			      time_add(read_clock(hwt), -timer->interval));
+			start(timer, time_add(hwt_read_clock(hwt->clock),
+					      -timer->interval));
 	} else {
 		slot_release(hwt, slot);
 		timer->callback(timer);
@@ -559,7 +548,7 @@ static void expire(struct hwt *hwt, struct hwt_slot *slot)
 static bool may_be_early(const struct hwt *hwt, const struct hwt_slot *slot)
 {
 	return slot->timer->deadline > slot->armed ||
-	       hwt->clock == CLOCK_REALTIME;
+	       hwt->clock == CLOCK_REALTIME || hwt->clock == CLOCK_TAI;
 }
 
 bool hwt_timers_take(struct hwt *hwt, const struct hwtimer_event *event)
@@ -622,13 +611,6 @@ unsigned int hwt_timers_serve_refused(struct hwt *hwt, unsigned int max)
 static uint64_t result_of(int err, uint64_t value)
 {
 	return err < 0 ? (uint64_t)(int64_t)err : value;
-}
-
-/* The time that the module knows as never is not the library's. */
-static uint64_t module_time(const struct hwt_slot *slot)
-{
-	return slot->timer->deadline == NEVER ? HWTIMER_NEVER :
-						(uint64_t)slot->timer->deadline;
 }
 
 static uint64_t module_data(const struct hwt_slot *slot)
@@ -715,7 +697,7 @@ static int take_results(struct timers *timers, unsigned int n,
 static int tell_one(struct hwt *hwt, struct timers *timers)
 {
 	struct hwt_slot *slot = timers->batch[0];
-	uint64_t time = module_time(slot), id = 0;
+	uint64_t time = slot->timer->deadline, id = 0;
 	int err;
 
 	if (slot->id)
@@ -737,13 +719,13 @@ static int tell_alike(struct hwt *hwt, struct timers *timers, unsigned int n)
 	for (i = 0; i < n; i++) {
 		slot = timers->batch[i];
 		bulk[i].id = schedule ? module_data(slot) : slot->id;
-		bulk[i].time = module_time(slot);
+		bulk[i].time = slot->timer->deadline;
 	}
 	if (schedule)
-		return hwt_schedule_many(hwt, HWTIMER_ABSOLUTE, bulk,
+		return hwt_schedule_many(hwt, HWTIMER_REQ_ABSTIME, bulk,
 					 timers->results, n);
-	return hwt_reschedule_many(hwt, HWTIMER_ABSOLUTE, bulk, timers->results,
-				   n);
+	return hwt_reschedule_many(hwt, HWTIMER_REQ_ABSTIME, bulk,
+				   timers->results, n);
 }
 
 static int tell_mixed(struct hwt *hwt, struct timers *timers, unsigned int n)
@@ -757,10 +739,10 @@ static int tell_mixed(struct hwt *hwt, struct timers *timers, unsigned int n)
 		slot = timers->batch[i];
 		requests[i].op = slot->id ? HWTIMER_OP_RESCHEDULE :
 					    HWTIMER_OP_SCHEDULE;
-		requests[i].flags = HWTIMER_ABSOLUTE;
+		requests[i].flags = HWTIMER_REQ_ABSTIME;
 		requests[i].id = slot->id;
-		requests[i].time = module_time(slot);
-		requests[i].user_data = slot->id ? 0 : module_data(slot);
+		requests[i].time = slot->timer->deadline;
+		requests[i].user_data = module_data(slot);
 	}
 	ret = hwt_submit(hwt, requests, n);
 	for (i = 0; (int)i < ret; i++)
@@ -844,7 +826,7 @@ static void cancel_spares(struct hwt *hwt, unsigned int keep)
 			timers->results[i] = slot->id;
 			move_to_front(timers, slot, SPARE);
 		}
-		ret = hwt_cancel_many(hwt, HWTIMER_DISCARD, timers->results,
+		ret = hwt_cancel_many(hwt, HWTIMER_REQ_DISCARD, timers->results,
 				      NULL, n);
 		for (i = 0; (int)i < ret; i++) {
 			timers->batch[i]->id = 0;

@@ -6,9 +6,9 @@ Keeps the manual pages of section 3 as the header of the library says.
     usage: man/synopsis.py [--update]
 
 Each function in the SYNOPSIS of a page must have the prototype of the header; --update
-writes it there (`make interface`). Each errno that the comment of a function names must be in
-the ERRORS of its page, and each function of a page's NAME in its SYNOPSIS. Without --update,
-prints what is wrong, a line each. vm/userland.sh calls it.
+writes it there. Each errno that the comment of a function names must be in the ERRORS of its
+page, and each function of a page's NAME in its SYNOPSIS. Without --update, prints what is
+wrong, a line each. vm/userland.sh calls it.
 """
 
 import pathlib
@@ -71,7 +71,7 @@ def check(page, found, update):
         if update:
             lines[i - 1:i + 1] = expected
         elif lines[i - 1:i + 1] != expected:
-            wrong.append(f"the header has: {' '.join(expected)}; run: make interface")
+            wrong.append(f"the header has: {' '.join(expected)}; run: man/synopsis.py --update")
     errors = set(re.findall(r"\bE[A-Z0-9]{2,}\b",
                             "\n".join(lines[i] for i in section(lines, "ERRORS"))))
     for name in functions:

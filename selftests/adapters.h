@@ -47,7 +47,7 @@ static void on_timer(void *arg, const struct hwtimer_event *event)
 			 timers->came[event->user_data];
 	timers->came[event->user_data % N] = true;
 	if (++timers->count == N)
-		hwt_stop(timers->hwt, NULL, 0, NULL);
+		hwt_stop(timers->hwt, NULL, NULL, 0);
 }
 
 static void on_error(void *arg, int err)
@@ -102,7 +102,7 @@ static void on_object(struct hwt_timer *timer)
 	}
 	/* This ends a loop that has nothing else. */
 	if (!left)
-		hwt_stop(objects_hwt, NULL, 0, NULL);
+		hwt_stop(objects_hwt, NULL, NULL, 0);
 }
 
 static void on_refusal(void *arg, int err)
@@ -115,8 +115,7 @@ static void on_refusal(void *arg, int err)
 
 FIXTURE_SETUP(objects)
 {
-	struct hwtimer_setup setup = { .clock = CLOCK_MONOTONIC,
-				       .timers = OBJECTS / 5 };
+	struct hwtimer_setup setup = { .timers = OBJECTS / 5 };
 	unsigned int i;
 
 	memset(&self->timers, 0, sizeof(self->timers));
@@ -246,7 +245,7 @@ static void on_flood(void *arg, const struct hwtimer_event *event)
 	if (++flood.count == 500 && eventfd_write(flood.other, 1))
 		abort();
 	if (flood.count == FLOOD_MAX)
-		hwt_stop(flood.hwt, NULL, 0, NULL);
+		hwt_stop(flood.hwt, NULL, NULL, 0);
 }
 
 /* The other work; it ends the instance, and so the loop. */
@@ -256,7 +255,7 @@ static void flood_other(void)
 
 	eventfd_read(flood.other, &value);
 	flood.turn = flood.count;
-	hwt_stop(flood.hwt, NULL, 0, NULL);
+	hwt_stop(flood.hwt, NULL, NULL, 0);
 }
 
 FIXTURE_TEARDOWN(flood)

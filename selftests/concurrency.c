@@ -133,7 +133,7 @@ static void mixed_group(struct mixed *mixed, unsigned int first,
 		mixed->failures += schedule_bulk(mixed->fd, first, seed, ids);
 	for (unsigned int i = 0; i < GROUP; i++) {
 		unsigned int what = next_random(seed) % 4;
-		__u32 flags = what == 1 ? HWTIMER_DISCARD : 0;
+		__u32 flags = what == 1 ? HWTIMER_REQ_DISCARD : 0;
 		struct hwtimer_stats before, after;
 		int ret = 0;
 
@@ -149,7 +149,8 @@ static void mixed_group(struct mixed *mixed, unsigned int first,
 			   before.scheduled > after.scheduled) {
 			ret = -EPROTO;
 		}
-		if (ret && ret != -ENOENT && ret != -EALREADY)
+		/* 1: CANCEL found the event waiting. */
+		if (ret && ret != 1 && ret != -ENOENT && ret != -EALREADY)
 			mixed->failures++;
 	}
 	read_some(mixed->fd, mixed->fates);
@@ -233,7 +234,7 @@ static void *cancel_with(struct rival *rival, __u32 flags)
 
 		if (!ret)
 			count(&rival->raced[nth].cancelled);
-		else if (ret != -ENOENT && (ret != -EALREADY || flags))
+		else if (ret != -ENOENT && (ret != 1 || flags))
 			rival->failures++;
 	}
 	return NULL;
@@ -246,7 +247,7 @@ static void *cancel_all(void *arg)
 
 static void *discard_all(void *arg)
 {
-	return cancel_with(arg, HWTIMER_DISCARD);
+	return cancel_with(arg, HWTIMER_REQ_DISCARD);
 }
 
 static void *reschedule_all(void *arg)
@@ -428,13 +429,13 @@ struct watcher {
 static void *watch_wakeups(void *arg)
 {
 	struct watcher *watcher = arg;
-	struct hwtimer_stats stats;
-	__u64 last = 0;
+	long long last = 0;
 
 	while (!__atomic_load_n(&watcher->stop, __ATOMIC_RELAXED)) {
-		watcher->failures += dev_stats(watcher->fd, &stats) ||
-				     stats.wakeups < last;
-		last = stats.wakeups;
+		long long wakeups = told(watcher->fd, "wakeups");
+
+		watcher->failures += wakeups < last;
+		last = wakeups;
 	}
 	return NULL;
 }
@@ -455,7 +456,7 @@ TEST_F(hwtimer, wakeups_only_grow)
 	join_threads(threads, 2);
 	for (unsigned int i = 0; i < 2; i++)
 		EXPECT_EQ(0, watchers[i].failures);
-	EXPECT_LT(0, stats_of(self->fd).wakeups);
+	EXPECT_LT(0, told(self->fd, "wakeups"));
 }
 
 /* A setup for the @nth instance: both kinds of wheel, and all sizes. */
@@ -466,7 +467,8 @@ static struct hwtimer_setup setup_of(unsigned int nth)
 		.buckets = 8 << nth % 7,
 		.kind = nth % 2 ? HWTIMER_KIND_HASHED :
 				  HWTIMER_KIND_HIERARCHICAL,
-		.clock = nth % 3 ? CLOCK_MONOTONIC : CLOCK_BOOTTIME,
+		.clock = nth % 3 ? HWTIMER_CLOCK_MONOTONIC :
+				   HWTIMER_CLOCK_BOOTTIME,
 	};
 }
 
@@ -524,36 +526,34 @@ static void *schedule_until_stopped(void *arg)
 
 TEST_F(hwtimer, stop_against_schedule)
 {
-	struct hwtimer_unprocessed timers[64];
+	struct hwtimer_timer timers[64];
 	struct scheduler schedulers[4];
 	unsigned int scheduled = 0, came = 0;
 	struct hwtimer_event event;
 	pthread_t threads[4];
-	__u64 left;
+	__u64 cursor = 0;
+	int ret;
 
 	for (unsigned int i = 0; i < 4; i++)
 		schedulers[i] = (struct scheduler){ .fd = self->fd };
 	start_threads(threads, 4, schedule_until_stopped, schedulers,
 		      sizeof(schedulers[0]));
 	sleep_ns(100 * MS);
-	do {
-		int ret = dev_stop(self->fd, timers, 64, &left);
-
-		ASSERT_LE(0, ret);
+	while ((ret = dev_stop(self->fd, timers, 64, &cursor)) > 0)
 		came += ret;
-	} while (left);
+	EXPECT_EQ(0, ret);
 	join_threads(threads, 4);
 	for (unsigned int i = 0; i < 4; i++) {
 		EXPECT_EQ(-ESHUTDOWN, schedulers[i].result);
 		scheduled += schedulers[i].scheduled;
 	}
-	EXPECT_EQ(0, dev_stop(self->fd, timers, 64, &left));
+	EXPECT_EQ(0, dev_stop(self->fd, timers, 64, NULL));
 	while (dev_read(self->fd, &event, 1) == 1)
 		came++;
 	EXPECT_EQ(scheduled, came);
 }
 
-/* A thread that takes timers back by STOP until it gets no more. */
+/* A thread that stops the instance and takes its timers until it gets no more, or reads. */
 struct stopper {
 	int fd;
 	unsigned char *came;
@@ -563,11 +563,12 @@ struct stopper {
 static void *stop_all(void *arg)
 {
 	struct stopper *stopper = arg;
-	struct hwtimer_unprocessed timers[7];
+	struct hwtimer_timer timers[7];
+	__u64 cursor = 0;
 	int ret;
 
 	do {
-		ret = dev_stop(stopper->fd, timers, 7, NULL);
+		ret = dev_stop(stopper->fd, timers, 7, &cursor);
 		for (int i = 0; i < ret; i++)
 			count(&stopper->came[timers[i].user_data]);
 	} while (ret > 0);
@@ -592,53 +593,27 @@ TEST_F(hwtimer, stop_against_stop)
 		EXPECT_EQ(1, came[i]);
 }
 
-/* A thread that calls STOP until nothing is left. */
-struct patient {
-	int fd;
-	unsigned char *came;
-	unsigned int failures; /* answers that contradict each other */
-};
-
-static void *stop_until_none_is_left(void *arg)
-{
-	struct patient *patient = arg;
-	struct hwtimer_unprocessed timers[7];
-	__u64 left = ~0ULL;
-
-	do {
-		__u64 before = left;
-		int ret = dev_stop(patient->fd, timers, 7, &left);
-
-		for (int i = 0; i < ret; i++)
-			count(&patient->came[timers[i].user_data]);
-		patient->failures += left > before || ret < 0;
-	} while (left);
-	return NULL;
-}
-
 static void *read_until_drained(void *arg)
 {
-	struct patient *patient = arg;
+	struct stopper *reader = arg;
 	struct hwtimer_event events[3];
-	int ret;
 
 	do {
-		ret = dev_read(patient->fd, events, 3);
-		patient->failures += ret < 0;
+		reader->result = dev_read(reader->fd, events, 3);
 		sched_yield();
-	} while (ret > 0);
+	} while (reader->result > 0);
 	return NULL;
 }
 
 /*
- * While other threads read, each periodic timer comes back by STOP, once, unless a cancel or a
+ * While other threads read, each periodic timer is handed back once, unless a cancel or a
  * discard has ended it before.
  */
 TEST_F(hwtimer, stop_against_readers_of_periodic_timers)
 {
 	const unsigned int n = 3000;
 	unsigned char *came = shared_memory(n);
-	struct patient patients[4];
+	struct stopper stoppers[4];
 	pthread_t threads[4];
 	bool *cancelled = calloc(n, sizeof(*cancelled));
 	__u64 *ids = calloc(n, sizeof(*ids));
@@ -651,23 +626,22 @@ TEST_F(hwtimer, stop_against_readers_of_periodic_timers)
 	}
 	ASSERT_TRUE(dev_wait_ready(self->fd, n - n / 10));
 	for (unsigned int i = 0; i < 4; i++)
-		patients[i] = (struct patient){ .fd = self->fd, .came = came };
-	start_threads(threads, 2, stop_until_none_is_left, patients,
-		      sizeof(patients[0]));
-	/* STOP comes before the readers: they end when the instance is drained. */
+		stoppers[i] = (struct stopper){ .fd = self->fd, .came = came };
+	start_threads(threads, 2, stop_all, stoppers, sizeof(stoppers[0]));
+	/* It is stopped before there are readers: they end when it is drained. */
 	ASSERT_LE(0, dev_stop(self->fd, NULL, 0, NULL));
-	start_threads(threads + 2, 2, read_until_drained, patients + 2,
-		      sizeof(patients[0]));
+	start_threads(threads + 2, 2, read_until_drained, stoppers + 2,
+		      sizeof(stoppers[0]));
 	for (unsigned int i = 0; i < n; i += 3) {
 		int ret = dev_cancel(self->fd, ids[i],
-				     i % 2 ? HWTIMER_DISCARD : 0);
+				     i % 2 ? HWTIMER_REQ_DISCARD : 0);
 
 		/* It was handed back, or will not be; its last event may have waited. */
 		cancelled[i] = ret != -ENOENT;
 	}
 	join_threads(threads, 4);
 	for (unsigned int i = 0; i < 4; i++)
-		EXPECT_EQ(0, patients[i].failures);
+		EXPECT_EQ(0, stoppers[i].result);
 	for (unsigned int i = 0; i < n; i++) {
 		EXPECT_GE(1, came[i]);
 		if (!cancelled[i])
@@ -706,7 +680,7 @@ static __u64 schedule_burst(int fd, unsigned int n)
 	    dev_cancel_many(fd, SAMPLE, ids) != SAMPLE)
 		return 0;
 	moment = now_ns() + 200 * MS + (now_ns() - start) / SAMPLE * n;
-	if (dev_schedule_many(fd, n, HWTIMER_ABSOLUTE, moment, NULL) != n)
+	if (dev_schedule_many(fd, n, HWTIMER_REQ_ABSTIME, moment, NULL) != n)
 		return 0;
 	return moment;
 }

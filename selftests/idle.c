@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The worker sleeps while nothing is due: not one wake-up in ten seconds. STATS counts
+ * The worker sleeps while nothing is due: not one wake-up in ten seconds. fdinfo counts
  * wake-ups for this instance, the scheduler counts all.
  */
 #include <dirent.h>
@@ -62,15 +62,14 @@ static long long sleeps_at_rest(void)
 /* Expects that no worker wakes up within IDLE. */
 static void expect_idle(struct __test_metadata *_metadata, int fd)
 {
-	long long slept;
-	__u64 before;
+	long long slept, before;
 
 	dev_wait_rest(fd);
 	slept = sleeps_at_rest();
 	ASSERT_LT(0, slept);
-	before = stats_of(fd).wakeups;
+	before = told(fd, "wakeups");
 	sleep_ns(IDLE);
-	EXPECT_EQ(before, stats_of(fd).wakeups);
+	EXPECT_EQ(before, told(fd, "wakeups"));
 	EXPECT_EQ(slept, sleeps());
 }
 
@@ -79,9 +78,7 @@ TEST_F(hwtimer, no_wakeup_with_nothing_scheduled)
 	int other = dev_open(0);
 
 	/* Without this, there would be no worker. */
-	ASSERT_EQ(0,
-		  dev_setup_as(self->fd, (struct hwtimer_setup){
-						 .clock = CLOCK_MONOTONIC }));
+	ASSERT_EQ(0, dev_setup(self->fd, 0, 0, 0));
 	/* A timer of a closed instance is no longer scheduled. */
 	ASSERT_LE(0, other);
 	ASSERT_NE(0, dev_after(other, 3 * SEC, 0));
@@ -98,7 +95,7 @@ TEST_F(hwtimer, no_wakeup_with_one_timer_an_hour_away)
 	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
 	cancel_in_time(_metadata, self->fd, 100 * MS);
-	while (stats_of(self->fd).dead)
+	while (told(self->fd, "dead"))
 		sleep_ns(10 * MS);
 	expect_idle(_metadata, self->fd);
 	EXPECT_EQ(1, stats_of(self->fd).pending);

@@ -70,27 +70,26 @@ TEST(without_descriptors_it_is_emfile)
 
 TEST_F(library, setup_and_info)
 {
-	struct hwtimer_setup setup = { .clock = CLOCK_BOOTTIME,
+	struct hwtimer_setup setup = { .clock = HWTIMER_CLOCK_BOOTTIME,
 				       .tick = 5 * MS };
 	struct hwtimer_info info;
 
 	ASSERT_EQ(0, hwt_setup(self->hwt, &setup));
 	ASSERT_EQ(0, hwt_info(self->hwt, &info));
 	EXPECT_EQ(5 * MS, info.tick);
-	EXPECT_EQ(CLOCK_BOOTTIME, info.clock);
+	EXPECT_EQ(HWTIMER_CLOCK_BOOTTIME, info.clock);
 	ASSERT_EQ(0, hwt_schedule(self->hwt, HOUR, 0, NULL));
 	EXPECT_EQ(-EBUSY, hwt_setup(self->hwt, &setup));
 	setup.tick = 1;
 	EXPECT_EQ(-EINVAL, hwt_setup(self->hwt, &setup));
 }
 
-/* HWT_SETUP_INIT is what an instance has without SETUP, and a structure of zeros. */
+/* Zeros are what an instance has without SETUP. */
 TEST_F(library, setup_of_defaults)
 {
-	struct hwtimer_setup setup = HWT_SETUP_INIT, zeros = { 0 };
+	struct hwtimer_setup setup = { 0 };
 	struct hwtimer_info before, after;
 
-	EXPECT_EQ(0, memcmp(&setup, &zeros, sizeof(setup)));
 	ASSERT_EQ(0, hwt_info(self->hwt, &before));
 	ASSERT_EQ(0, hwt_setup(self->hwt, &setup));
 	ASSERT_EQ(0, hwt_info(self->hwt, &after));
@@ -114,12 +113,12 @@ TEST_F(library, one_timer)
 
 TEST_F(library, deadlines_and_new_ones)
 {
-	struct hwtimer_query query = { 0 };
+	struct hwtimer_timer query = { 0 };
 	__u64 deadline = now_ns() + HOUR;
 
 	ASSERT_EQ(0, hwt_schedule_at(self->hwt, deadline, 7,
 				     (uint64_t *)&query.id));
-	query.reserved = 1; /* filled in */
+	query.state = 77; /* filled in */
 	ASSERT_EQ(0, hwt_query(self->hwt, &query));
 	EXPECT_EQ(deadline, query.deadline);
 	EXPECT_EQ(7, query.user_data);
@@ -142,7 +141,7 @@ TEST_F(library, cancel_and_discard)
 	ASSERT_TRUE(dev_wait_ready(hwt_fd(self->hwt), 1));
 	EXPECT_EQ(0, hwt_cancel(self->hwt, pending));
 	EXPECT_EQ(-ENOENT, hwt_cancel(self->hwt, pending));
-	EXPECT_EQ(-EALREADY, hwt_cancel(self->hwt, expired));
+	EXPECT_EQ(1, hwt_cancel(self->hwt, expired));
 	EXPECT_EQ(0, hwt_discard(self->hwt, expired));
 	EXPECT_EQ(-ENOENT, hwt_discard(self->hwt, expired));
 }
@@ -152,7 +151,7 @@ TEST_F(library, periodic_by_request)
 	struct hwtimer_request request = {
 		.time = MS,
 		.interval = MS,
-		.count = 3,
+		.expirations_max = 3,
 		.user_data = 9,
 	};
 	unsigned int expirations = 0;
@@ -166,19 +165,18 @@ TEST_F(library, periodic_by_request)
 		expirations += event.expirations;
 	}
 	EXPECT_EQ(3, expirations);
-	request.interval = 1;
-	request.id = 0;
-	EXPECT_EQ(-ERANGE, hwt_schedule_request(self->hwt, &request));
+	request.interval = UINT64_MAX;
+	EXPECT_EQ(-EINVAL, hwt_schedule_request(self->hwt, &request));
 }
 
 TEST_F(library, rearmed_timers)
 {
 	struct hwtimer_request request = {
-		.flags = HWTIMER_SET_USER_DATA,
+		.flags = HWTIMER_REQ_SET,
 		.time = HOUR,
 		.user_data = 3,
 	};
-	struct hwtimer_query query;
+	struct hwtimer_timer query;
 	struct hwtimer_event event;
 	uint64_t id = 0, before;
 
@@ -200,7 +198,7 @@ TEST_F(library, rearmed_timers)
 	EXPECT_EQ(id, event.id);
 	EXPECT_EQ(5, event.user_data);
 	EXPECT_EQ(-ENOENT, hwt_reschedule_request(self->hwt, &request));
-	ASSERT_EQ(0, hwt_stop(self->hwt, NULL, 0, NULL));
+	ASSERT_EQ(0, hwt_stop(self->hwt, NULL, NULL, 0));
 	before = id;
 	EXPECT_EQ(-ESHUTDOWN, hwt_rearm(self->hwt, &id, 0, 6));
 	EXPECT_EQ(before, id);
@@ -208,7 +206,7 @@ TEST_F(library, rearmed_timers)
 
 TEST_F(library, next_time_and_cancel_all)
 {
-	uint64_t remaining, cancelled, discarded;
+	uint64_t remaining, cancelled;
 
 	ASSERT_EQ(0, hwt_next_time(self->hwt, &remaining));
 	EXPECT_EQ(HWTIMER_NEVER, remaining);
@@ -220,12 +218,11 @@ TEST_F(library, next_time_and_cancel_all)
 	ASSERT_TRUE(dev_wait_ready(hwt_fd(self->hwt), 1));
 	ASSERT_EQ(0, hwt_next_time(self->hwt, &remaining));
 	EXPECT_EQ(0, remaining);
-	ASSERT_EQ(0, hwt_cancel_all(self->hwt, 0, &cancelled, NULL));
+	ASSERT_EQ(0, hwt_cancel_all(self->hwt, 0, &cancelled));
 	EXPECT_EQ(1, cancelled);
-	ASSERT_EQ(0,
-		  hwt_cancel_all(self->hwt, HWTIMER_DISCARD, NULL, &discarded));
-	EXPECT_EQ(1, discarded);
-	EXPECT_EQ(-EINVAL, hwt_cancel_all(self->hwt, 1U << 31, NULL, NULL));
+	ASSERT_EQ(0, hwt_cancel_all(self->hwt, HWTIMER_LIST_DISCARD, NULL));
+	EXPECT_EQ(1, stats_of(hwt_fd(self->hwt)).discarded);
+	EXPECT_EQ(-EINVAL, hwt_cancel_all(self->hwt, 1U << 31, NULL));
 	ASSERT_EQ(0, hwt_next_time(self->hwt, &remaining));
 	EXPECT_EQ(HWTIMER_NEVER, remaining);
 }
@@ -267,11 +264,14 @@ TEST_F(library, many_with_errors)
 	EXPECT_EQ(100, hwt_schedule_many(self->hwt, 0, timers, ids, 200));
 	EXPECT_EQ(-EFAULT,
 		  hwt_schedule_many(self->hwt, 0, timers + 100, ids, 100));
-	EXPECT_EQ(-EINVAL, hwt_schedule_many(self->hwt, HWTIMER_DISCARD, timers,
-					     ids, 100));
+	EXPECT_EQ(-EINVAL, hwt_schedule_many(self->hwt, HWTIMER_REQ_REARM,
+					     timers, ids, 100));
 	EXPECT_EQ(-EINVAL,
 		  hwt_schedule_many(self->hwt, 0, timers, ids, UINT_MAX));
 	EXPECT_EQ(0, hwt_schedule_many(self->hwt, 0, NULL, NULL, 0));
+	EXPECT_EQ(0, hwt_cancel_many(self->hwt, 0, NULL, NULL, 0));
+	EXPECT_EQ(0, hwt_submit(self->hwt, NULL, 0));
+	EXPECT_EQ(-EINVAL, hwt_schedule_many(self->hwt, 0, timers, NULL, 1));
 	EXPECT_EQ(1, hwt_cancel_many(self->hwt, 0, &none, &none, 1));
 	EXPECT_EQ(-ENOENT, hwt_error(none));
 	EXPECT_EQ(100, stats_of(hwt_fd(self->hwt)).pending);
@@ -301,24 +301,20 @@ TEST_F(library, bulk_with_a_slack_whatever_interrupts)
 	ASSERT_EQ(n, hwt_bulk(self->hwt, &bulk));
 	interrupt_every(0);
 	for (unsigned int i = 0; i < n; i += 997) {
-		struct hwtimer_query query = { .id = ids[i] };
+		struct hwtimer_timer query = { .id = ids[i] };
 
 		ASSERT_EQ(0, hwt_query(self->hwt, &query));
 		ASSERT_EQ(i, query.user_data);
 		ASSERT_LT(0, query.slack);
 	}
-	/* The size is not used, and results are not wanted. */
+	/* Results are not wanted. */
 	bulk = (struct hwtimer_bulk){
-		.size = 1,
 		.op = HWTIMER_OP_CANCEL,
 		.count = n,
 		.timers = (uintptr_t)ids,
 	};
 	ASSERT_EQ(n, hwt_bulk(self->hwt, &bulk));
 	EXPECT_EQ(n, stats_of(hwt_fd(self->hwt)).cancelled);
-	bulk.slack = 1;
-	EXPECT_EQ(-EINVAL, hwt_bulk(self->hwt, &bulk));
-	bulk.slack = 0;
 	bulk.count = UINT_MAX;
 	EXPECT_EQ(-EINVAL, hwt_bulk(self->hwt, &bulk));
 }
@@ -346,7 +342,7 @@ TEST_F(library, read_stats_and_notify)
 	struct hwtimer_stats stats;
 
 	ASSERT_EQ(0, hwt_notify(self->hwt, 5, HWTIMER_NEVER));
-	EXPECT_EQ(-EINVAL, hwt_notify(self->hwt, 5, 0));
+	EXPECT_EQ(-EINVAL, hwt_notify(self->hwt, HWTIMER_EVENTS_MAX + 1, 0));
 	for (unsigned int i = 0; i < 5; i++) {
 		EXPECT_EQ(0, dev_poll(hwt_fd(self->hwt), POLLIN, 0));
 		ASSERT_EQ(0, hwt_schedule(self->hwt, 0, i, NULL));
@@ -362,32 +358,30 @@ TEST_F(library, read_stats_and_notify)
 
 TEST_F(library, stop_hands_back_what_is_left)
 {
-	struct hwtimer_unprocessed timers[3];
+	struct hwtimer_timer timers[3];
 	struct hwtimer_event event;
-	uint64_t left;
+	uint64_t cursor = 0;
 
 	for (unsigned int i = 0; i < 4; i++)
 		ASSERT_EQ(0, hwt_schedule(self->hwt, HOUR, i, NULL));
-	EXPECT_EQ(3, hwt_stop(self->hwt, timers, 3, &left));
-	EXPECT_EQ(1, left);
-	EXPECT_EQ(1, hwt_stop(self->hwt, timers, 3, &left));
-	EXPECT_EQ(0, left);
-	EXPECT_EQ(0, hwt_stop(self->hwt, NULL, 0, NULL));
+	EXPECT_EQ(3, hwt_stop(self->hwt, &cursor, timers, 3));
+	EXPECT_EQ(1, hwt_stop(self->hwt, &cursor, timers, 3));
+	EXPECT_EQ(0, hwt_stop(self->hwt, &cursor, timers, 3));
+	EXPECT_EQ(0, hwt_stop(self->hwt, NULL, NULL, 0));
 	EXPECT_EQ(-ESHUTDOWN, hwt_schedule(self->hwt, 0, 0, NULL));
 	EXPECT_EQ(-ENOTCONN, hwt_next(self->hwt, &event));
 	EXPECT_EQ(-ENOTCONN, hwt_read(self->hwt, &event, 1));
 	EXPECT_EQ(-ENOTCONN, hwt_dispatch(self->hwt, NULL, NULL, 1));
 }
 
-/* To the library a delay of -1 is a negative delay, not HWTIMER_NEVER. */
-TEST_F(library, a_delay_of_minus_1_is_over)
+TEST_F(library, negative_delays_are_over)
 {
 	struct hwtimer_event event;
 	uint64_t id;
 
 	ASSERT_EQ(0, hwt_schedule(self->hwt, -1, 1, NULL));
 	ASSERT_EQ(0, hwt_schedule(self->hwt, HOUR, 2, &id));
-	ASSERT_EQ(0, hwt_reschedule(self->hwt, id, -1));
+	ASSERT_EQ(0, hwt_reschedule(self->hwt, id, INT64_MIN));
 	ASSERT_TRUE(dev_wait_ready(hwt_fd(self->hwt), 2));
 	ASSERT_EQ(1, hwt_next(self->hwt, &event));
 	EXPECT_EQ(1, event.user_data);
@@ -395,18 +389,35 @@ TEST_F(library, a_delay_of_minus_1_is_over)
 	EXPECT_EQ(2, event.user_data);
 }
 
+/* As a delay, as a deadline, and as a deadline beyond it */
+TEST_F(library, never_never_comes)
+{
+	struct hwtimer_timer query;
+	uint64_t ids[4];
+
+	ASSERT_EQ(0, hwt_schedule(self->hwt, HWTIMER_NEVER, 0, &ids[0]));
+	ASSERT_EQ(0, hwt_schedule_at(self->hwt, HWTIMER_NEVER, 0, &ids[1]));
+	ASSERT_EQ(0, hwt_schedule_at(self->hwt, UINT64_MAX, 0, &ids[2]));
+	ASSERT_EQ(0, hwt_schedule(self->hwt, HOUR, 0, &ids[3]));
+	ASSERT_EQ(0, hwt_reschedule_at(self->hwt, ids[3], UINT64_MAX));
+	for (unsigned int i = 0; i < 4; i++) {
+		query.id = ids[i];
+		ASSERT_EQ(0, hwt_query(self->hwt, &query));
+		EXPECT_EQ(HWTIMER_NEVER, query.deadline);
+	}
+}
+
 /* A periodic timer is taken back, and the event that waits is its last. */
 TEST_F(library, stop_takes_back_a_timer_whose_event_waits)
 {
 	struct hwtimer_request request = { .interval = HOUR };
-	struct hwtimer_unprocessed timers[3];
+	struct hwtimer_timer timers[3];
 	struct hwtimer_event event;
-	uint64_t left = 1;
+	uint64_t cursor = 0;
 
 	ASSERT_EQ(0, hwt_schedule_request(self->hwt, &request));
 	ASSERT_TRUE(dev_wait_ready(hwt_fd(self->hwt), 1));
-	EXPECT_EQ(1, hwt_stop(self->hwt, timers, 3, &left));
-	EXPECT_EQ(0, left);
+	EXPECT_EQ(1, hwt_stop(self->hwt, &cursor, timers, 3));
 	EXPECT_EQ(request.id, timers[0].id);
 	ASSERT_EQ(1, hwt_next(self->hwt, &event));
 	EXPECT_EQ(request.id, event.id);
@@ -416,12 +427,12 @@ TEST_F(library, stop_takes_back_a_timer_whose_event_waits)
 /* The buffer of hwt_next() has events that were read, and comes again after hwt_rewind(). */
 TEST_F(library, at_least_once)
 {
-	struct hwtimer_setup setup = HWT_SETUP_INIT;
+	struct hwtimer_setup setup = { 0 };
 	struct hwtimer_event event;
 
 	EXPECT_EQ(-EINVAL, hwt_ack(self->hwt, 0));
 	EXPECT_EQ(-EINVAL, hwt_rewind(self->hwt));
-	setup.flags = HWTIMER_AT_LEAST_ONCE;
+	setup.flags = HWTIMER_SETUP_AT_LEAST_ONCE;
 	ASSERT_EQ(0, hwt_setup(self->hwt, &setup));
 	for (unsigned int i = 0; i < 10; i++) {
 		ASSERT_EQ(0, hwt_schedule(self->hwt, 0, i, NULL));
@@ -603,7 +614,8 @@ TEST_F(library, what_a_loop_cannot_serve_is_told)
 TEST_F(library, set_clock_is_told_by_dispatch)
 {
 	struct hwtimer_setup setup = { .clock = HWTIMER_CLOCK_REALTIME,
-				       .flags = HWTIMER_REPORT_CLOCK_SET };
+				       .flags =
+					       HWTIMER_SETUP_REPORT_CLOCK_SET };
 	struct calls calls = { .hwt = self->hwt };
 	struct timespec time;
 
@@ -638,7 +650,6 @@ TEST_F(library, event_that_was_read_comes)
 
 	ASSERT_EQ(0, hwt_schedule_request(self->hwt, &request));
 	ids[0] = request.id;
-	request.id = 0;
 	ASSERT_EQ(0, hwt_schedule_request(self->hwt, &request));
 	ids[1] = request.id;
 	ASSERT_TRUE(dev_wait_ready(hwt_fd(self->hwt), 2));
@@ -660,7 +671,7 @@ TEST_F(library, structures_of_a_newer_header)
 
 	memset(&room, 0x5a, sizeof(room));
 	ASSERT_EQ(0, hwt_info_sized(self->hwt, &room.info, sizeof(room)));
-	EXPECT_EQ(sizeof(room), room.info.size);
+	EXPECT_EQ(HWTIMER_ABI_VERSION, room.info.abi_version);
 	EXPECT_EQ(0, memcmp(room.beyond, zero.beyond, sizeof(room.beyond)));
 	EXPECT_EQ(-EINVAL,
 		  hwt_info_sized(self->hwt, &room.info, sizeof(room.info) - 1));
@@ -681,7 +692,7 @@ TEST_F(library, callbacks_may_schedule)
 
 TEST_F(library, list_goes_on_where_it_ended)
 {
-	struct hwtimer_listed timers[4];
+	struct hwtimer_timer timers[4];
 	uint64_t cursor = 0, ids[5], before;
 	unsigned int got = 0;
 	int ret;
@@ -725,7 +736,7 @@ TEST(from_fd_finds_what_is_there)
 	int fd = result_of(open(DEVICE, O_RDWR));
 	__u64 id = dev_after(fd, HOUR, 42);
 	struct hwt *hwt = adopt(_metadata, fd, 0);
-	struct hwtimer_listed timer;
+	struct hwtimer_timer timer;
 	uint64_t cursor = 0;
 
 	ASSERT_EQ(1, hwt_list(hwt, &cursor, &timer, 1));
@@ -842,7 +853,7 @@ TEST(from_fd_refuses_other_misc_devices)
  */
 TEST(instance_outlives_the_process_that_opened_it)
 {
-	struct hwtimer_listed timers[4];
+	struct hwtimer_timer timers[4];
 	struct hwtimer_event event;
 	uint64_t cursor = 0;
 	struct hwt *hwt;

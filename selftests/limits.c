@@ -89,7 +89,7 @@ TEST_F(full, discard_lifts_it)
 {
 	ASSERT_EQ(0, dev_reschedule(self->fd, self->ids[0], 0, 0));
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
-	ASSERT_EQ(0, dev_cancel(self->fd, self->ids[0], HWTIMER_DISCARD));
+	ASSERT_EQ(0, dev_cancel(self->fd, self->ids[0], HWTIMER_REQ_DISCARD));
 	EXPECT_EQ(0, try_schedule(self->fd));
 	EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
 }
@@ -102,7 +102,7 @@ TEST_F(full, discarded_event_makes_room_at_once)
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	ASSERT_EQ(0, dev_reschedule(self->fd, self->ids[1], 0, 0));
 	ASSERT_TRUE(dev_wait_ready(self->fd, 2));
-	ASSERT_EQ(0, dev_cancel(self->fd, self->ids[1], HWTIMER_DISCARD));
+	ASSERT_EQ(0, dev_cancel(self->fd, self->ids[1], HWTIMER_REQ_DISCARD));
 	EXPECT_EQ(0, try_schedule(self->fd));
 	EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
 	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
@@ -173,7 +173,7 @@ TEST_F(hwtimer, periodic_timer_counts_once_for_as_long_as_it_lives)
 		ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 		EXPECT_EQ(id, event.id);
 	}
-	EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_DISCARD));
+	EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_REQ_DISCARD));
 	EXPECT_EQ(0, try_schedule(self->fd));
 	EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
 }
@@ -195,7 +195,7 @@ TEST_F(hwtimer, last_expiration_of_a_limited_timer_lifts_it)
 	ASSERT_EQ(0, dev_setup(self->fd, 0, 0, 1));
 	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
 					       .interval = MS,
-					       .count = 2,
+					       .expirations_max = 2,
 				       }));
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	sleep_ns(5 * MS);

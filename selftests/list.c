@@ -11,11 +11,10 @@
 /* A page of a listing, of any length, and more room than a hold of the lock handles */
 #define PAGE 1000
 
-static struct hwtimer_list list_argument(struct hwtimer_listed *timers,
+static struct hwtimer_list list_argument(struct hwtimer_timer *timers,
 					 unsigned int count)
 {
 	return (struct hwtimer_list){
-		.size = sizeof(struct hwtimer_list),
 		.timers = (uintptr_t)timers,
 		.count = count,
 	};
@@ -26,14 +25,14 @@ static struct hwtimer_list list_argument(struct hwtimer_listed *timers,
  * @room.
  */
 static unsigned int list_all(struct __test_metadata *_metadata, int fd,
-			     struct hwtimer_listed *timers, unsigned int room,
+			     struct hwtimer_timer *timers, unsigned int room,
 			     unsigned int page)
 {
 	unsigned int listed = 0;
 	__u64 cursor = 0;
 
 	for (;;) {
-		struct hwtimer_listed more[PAGE];
+		struct hwtimer_timer more[PAGE];
 		int ret = dev_list(fd, more, page, &cursor);
 
 		if (ret == -EINTR)
@@ -49,28 +48,25 @@ static unsigned int list_all(struct __test_metadata *_metadata, int fd,
 }
 
 /* Lists the only timer of an instance. */
-static struct hwtimer_listed list_one(struct __test_metadata *_metadata, int fd)
+static struct hwtimer_timer list_one(struct __test_metadata *_metadata, int fd)
 {
-	struct hwtimer_listed timer = { 0 };
+	struct hwtimer_timer timer = { 0 };
 
 	EXPECT_EQ(1, list_all(_metadata, fd, &timer, 1, 1));
 	return timer;
 }
 
-/* Expects that LIST lists what QUERY says. The time that remains may be less. */
+/* Expects that QUERY describes a timer as LIST did, but that less time may remain. */
 static void expect_as_query(struct __test_metadata *_metadata, int fd,
-			    const struct hwtimer_listed *timer)
+			    const struct hwtimer_timer *timer)
 {
-	struct hwtimer_query query = query_of(_metadata, fd, timer->id);
+	struct hwtimer_timer query = query_of(_metadata, fd, timer->id);
 
-	EXPECT_EQ(query.user_data, timer->user_data);
-	EXPECT_EQ(query.deadline, timer->deadline);
 	EXPECT_LE(query.remaining, timer->remaining);
-	EXPECT_EQ(query.interval, timer->interval);
-	EXPECT_EQ(query.slack, timer->slack);
-	EXPECT_EQ(query.count, timer->count);
-	EXPECT_EQ(query.flags, timer->flags);
-	EXPECT_EQ(query.state, timer->state);
+	query.remaining = timer->remaining;
+	EXPECT_LE(timer->expirations, query.expirations);
+	query.expirations = timer->expirations;
+	EXPECT_EQ(0, memcmp(timer, &query, sizeof(query)));
 }
 
 /*
@@ -78,7 +74,7 @@ static void expect_as_query(struct __test_metadata *_metadata, int fd,
  * once.
  */
 static void expect_numbers(struct __test_metadata *_metadata,
-			   const struct hwtimer_listed *timers, unsigned int n)
+			   const struct hwtimer_timer *timers, unsigned int n)
 {
 	bool *came = calloc(n, sizeof(*came));
 
@@ -109,7 +105,7 @@ TEST_F(hwtimer, nothing_is_listed_of_an_unused_instance)
 TEST_F(hwtimer, nothing_is_listed_when_all_timers_have_ended)
 {
 	__u64 id = dev_after(self->fd, HOUR, 0);
-	struct hwtimer_listed timer;
+	struct hwtimer_timer timer;
 
 	ASSERT_EQ(0, dev_cancel(self->fd, id, 0));
 	EXPECT_EQ(0, list_all(_metadata, self->fd, &timer, 1, 1));
@@ -119,7 +115,7 @@ TEST_F(hwtimer, pending_timer)
 {
 	__u64 deadline = now_ns() + HOUR, before, after;
 	__u64 id = dev_at(self->fd, deadline, 99);
-	struct hwtimer_listed timer;
+	struct hwtimer_timer timer;
 
 	before = now_ns();
 	timer = list_one(_metadata, self->fd);
@@ -131,7 +127,7 @@ TEST_F(hwtimer, pending_timer)
 	EXPECT_LE(deadline - after, timer.remaining);
 	EXPECT_EQ(0, timer.interval);
 	EXPECT_EQ(0, timer.slack);
-	EXPECT_EQ(0, timer.count);
+	EXPECT_EQ(0, timer.expirations_left);
 	EXPECT_EQ(0, timer.flags);
 	EXPECT_EQ(HWTIMER_STATE_PENDING, timer.state);
 	EXPECT_EQ(0, timer.expirations);
@@ -140,7 +136,7 @@ TEST_F(hwtimer, pending_timer)
 
 TEST_F(hwtimer, timer_with_slack)
 {
-	struct hwtimer_listed timer;
+	struct hwtimer_timer timer;
 
 	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
 					       .time = HOUR,
@@ -154,20 +150,20 @@ TEST_F(hwtimer, timer_with_slack)
 
 TEST_F(hwtimer, periodic_timer)
 {
-	struct hwtimer_listed timer;
+	struct hwtimer_timer timer;
 
 	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
-					       .flags = HWTIMER_FIXED_DELAY,
+					       .flags = HWTIMER_REQ_FIXED_DELAY,
 					       .time = HOUR,
 					       .interval = 2 * HOUR,
 					       .user_data = 1ULL << 63,
-					       .count = 7,
+					       .expirations_max = 7,
 				       }));
 	timer = list_one(_metadata, self->fd);
 	EXPECT_EQ(1ULL << 63, timer.user_data);
 	EXPECT_EQ(2 * HOUR, timer.interval);
-	EXPECT_EQ(7, timer.count);
-	EXPECT_EQ(HWTIMER_FIXED_DELAY, timer.flags);
+	EXPECT_EQ(7, timer.expirations_left);
+	EXPECT_EQ(HWTIMER_REQ_FIXED_DELAY, timer.flags);
 	EXPECT_EQ(HWTIMER_STATE_PENDING, timer.state);
 	EXPECT_EQ(0, timer.expirations);
 	expect_as_query(_metadata, self->fd, &timer);
@@ -175,21 +171,23 @@ TEST_F(hwtimer, periodic_timer)
 
 TEST_F(hwtimer, parked_timer)
 {
-	struct hwtimer_listed timer;
+	struct hwtimer_timer timer;
 
 	ASSERT_NE(0, dev_at(self->fd, HWTIMER_NEVER, 0));
 	timer = list_one(_metadata, self->fd);
 	EXPECT_EQ(HWTIMER_NEVER, timer.deadline);
-	EXPECT_LE(100 * YEAR, timer.remaining);
+	EXPECT_EQ(HWTIMER_NEVER, timer.remaining);
+	expect_as_query(_metadata, self->fd, &timer);
 }
 
 TEST_F(hwtimer, rescheduled_timer)
 {
 	__u64 id = dev_after(self->fd, HOUR, 5), deadline = now_ns() + 3 * HOUR;
-	struct hwtimer_listed timer;
+	struct hwtimer_timer timer;
 
 	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, HOUR / 2));
-	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
+	ASSERT_EQ(0,
+		  dev_reschedule(self->fd, id, HWTIMER_REQ_ABSTIME, deadline));
 	timer = list_one(_metadata, self->fd);
 	EXPECT_EQ(id, timer.id);
 	EXPECT_EQ(5, timer.user_data);
@@ -200,7 +198,7 @@ TEST_F(hwtimer, expired_timer)
 {
 	__u64 deadline = now_ns() - MS;
 	__u64 id = dev_at(self->fd, deadline, 99);
-	struct hwtimer_listed timer;
+	struct hwtimer_timer timer;
 
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	timer = list_one(_metadata, self->fd);
@@ -216,14 +214,14 @@ TEST_F(hwtimer, expired_timer)
 /* The event of a periodic timer grows until it is read. */
 TEST_F(hwtimer, expired_periodic_timer)
 {
-	struct hwtimer_listed timer;
+	struct hwtimer_timer timer;
 	struct hwtimer_event event;
 	__u64 id;
 
 	id = dev_add(self->fd, (struct hwtimer_request){
 				       .time = 0,
 				       .interval = 10 * MS,
-				       .count = 1000000,
+				       .expirations_max = 1000000,
 			       });
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	sleep_ns(50 * MS);
@@ -231,35 +229,35 @@ TEST_F(hwtimer, expired_periodic_timer)
 	EXPECT_EQ(id, timer.id);
 	EXPECT_EQ(HWTIMER_STATE_EXPIRED, timer.state);
 	EXPECT_LE(5, timer.expirations);
-	EXPECT_EQ(1000000, timer.count);
+	EXPECT_EQ(1000000, timer.expirations_left);
 	expect_as_query(_metadata, self->fd, &timer);
 	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_LE(timer.expirations, event.expirations);
 	EXPECT_EQ(timer.deadline, event.deadline);
 }
 
-/* CANCEL with EALREADY: what waits is the timer's last event. */
+/* If CANCEL returns 1, what waits is the timer's last event. */
 TEST_F(hwtimer, last_event_of_a_periodic_timer)
 {
 	__u64 id = dev_every(self->fd, 0, 10 * MS, 0);
-	struct hwtimer_listed timer;
+	struct hwtimer_timer timer;
 
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
-	EXPECT_EQ(0, list_one(_metadata, self->fd).count);
-	ASSERT_EQ(-EALREADY, dev_cancel(self->fd, id, 0));
+	EXPECT_EQ(0, list_one(_metadata, self->fd).expirations_left);
+	ASSERT_EQ(1, dev_cancel(self->fd, id, 0));
 	timer = list_one(_metadata, self->fd);
 	EXPECT_EQ(HWTIMER_STATE_EXPIRED, timer.state);
-	EXPECT_EQ(timer.count, timer.expirations);
+	EXPECT_EQ(timer.expirations_left, timer.expirations);
 }
 
 TEST_F(hwtimer, discarded_event_is_not_listed)
 {
-	struct hwtimer_listed timers[4];
+	struct hwtimer_timer timers[4];
 	__u64 ids[3];
 
 	ASSERT_EQ(3, dev_schedule_many(self->fd, 3, 0, 0, ids));
 	ASSERT_TRUE(dev_wait_ready(self->fd, 3));
-	ASSERT_EQ(0, dev_cancel(self->fd, ids[1], HWTIMER_DISCARD));
+	ASSERT_EQ(0, dev_cancel(self->fd, ids[1], HWTIMER_REQ_DISCARD));
 	ASSERT_EQ(2, list_all(_metadata, self->fd, timers, 4, 4));
 	EXPECT_NE(ids[1], timers[0].id);
 	EXPECT_NE(ids[1], timers[1].id);
@@ -267,8 +265,8 @@ TEST_F(hwtimer, discarded_event_is_not_listed)
 
 TEST_F(hwtimer, nothing_is_taken)
 {
-	struct hwtimer_listed timers[2 * N];
-	struct hwtimer_unprocessed rest[N];
+	struct hwtimer_timer timers[2 * N];
+	struct hwtimer_timer rest[N];
 	struct hwtimer_stats before, after;
 
 	make_ready(_metadata, self->fd, N);
@@ -288,8 +286,8 @@ TEST_F(hwtimer, nothing_is_taken)
 
 TEST_F(hwtimer, stopped_instance)
 {
-	struct hwtimer_listed timers[N];
-	struct hwtimer_unprocessed rest[N];
+	struct hwtimer_timer timers[N];
+	struct hwtimer_timer rest[N];
 	struct hwtimer_event event;
 
 	make_ready(_metadata, self->fd, 1);
@@ -306,12 +304,41 @@ TEST_F(hwtimer, stopped_instance)
 	EXPECT_EQ(0, list_all(_metadata, self->fd, timers, N, PAGE));
 }
 
+/* Whether a timer is asked for, listed or handed back, it is described in the same way. */
+TEST_F(hwtimer, timers_are_handed_back_as_they_are_listed)
+{
+	const struct hwtimer_request requests[] = {
+		{ .time = HOUR, .user_data = 1 },
+		{ .time = HWTIMER_NEVER, .user_data = 2 },
+		{ .time = HOUR, .slack = 100 * SEC },
+		{ .time = HOUR, .interval = SEC, .expirations_max = 3 },
+		{ .flags = HWTIMER_REQ_FIXED_DELAY,
+		  .time = HOUR,
+		  .interval = MS },
+	};
+	const unsigned int n = ARRAY_SIZE(requests);
+	struct hwtimer_timer listed[8], ended[8];
+	__u64 cursor = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		ASSERT_NE(0, dev_add(self->fd, requests[i]));
+	ASSERT_EQ(n, list_all(_metadata, self->fd, listed, 8, 8));
+	for (unsigned int i = 0; i < n; i++)
+		expect_as_query(_metadata, self->fd, &listed[i]);
+	ASSERT_EQ(n, dev_cancel_some(self->fd, 0, ended, 8, &cursor));
+	for (unsigned int i = 0; i < n; i++) {
+		EXPECT_LE(ended[i].remaining, listed[i].remaining);
+		ended[i].remaining = listed[i].remaining;
+	}
+	EXPECT_EQ(0, memcmp(listed, ended, n * sizeof(*ended)));
+}
+
 /* ---- pages ---- */
 
 TEST_F(hwtimer, pages_of_any_length)
 {
 	const unsigned int pages[] = { 1, 2, 7, 255, 256, 257, N - 1, N, PAGE };
-	struct hwtimer_listed timers[N];
+	struct hwtimer_timer timers[N];
 
 	ASSERT_EQ(N, dev_schedule_many(self->fd, N, 0, HOUR, NULL));
 	for (unsigned int i = 0; i < ARRAY_SIZE(pages); i++) {
@@ -325,7 +352,7 @@ TEST_F(hwtimer, pages_of_any_length)
 TEST_F(hwtimer, many_timers_in_one_call)
 {
 	unsigned int n = scaled(100000);
-	struct hwtimer_listed *timers = calloc(n + 1, sizeof(*timers));
+	struct hwtimer_timer *timers = calloc(n + 1, sizeof(*timers));
 	__u64 cursor = 0;
 
 	ASSERT_NE(NULL, timers);
@@ -345,7 +372,7 @@ TEST_F(hwtimer, many_timers_in_one_call)
 TEST_F(hwtimer, few_timers_far_apart)
 {
 	unsigned int n = scaled(50000), left = 0;
-	struct hwtimer_listed timers[64];
+	struct hwtimer_timer timers[64];
 	__u64 *ids = calloc(n, sizeof(*ids));
 	__u64 cursor = 0;
 
@@ -365,7 +392,7 @@ TEST_F(hwtimer, few_timers_far_apart)
 
 TEST_F(hwtimer, array_is_written_as_far_as_the_result_says)
 {
-	struct hwtimer_listed timers[8], untouched;
+	struct hwtimer_timer timers[8], untouched;
 	__u64 cursor = 0;
 
 	memset(timers, 0x5a, sizeof(timers));
@@ -378,22 +405,12 @@ TEST_F(hwtimer, array_is_written_as_far_as_the_result_says)
 
 /* ---- what is refused ---- */
 
-TEST_F(hwtimer, unknown_flags_and_bad_counts_are_einval)
+TEST_F(hwtimer, bad_counts_are_einval)
 {
-	struct hwtimer_listed timer;
+	struct hwtimer_timer timer;
 	struct hwtimer_list list;
 
 	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
-	for (unsigned int bit = 0; bit < 32; bit++) {
-		list = list_argument(&timer, 1);
-		list.flags = 1U << bit;
-		EXPECT_EQ(-EINVAL,
-			  dev_ioctl(self->fd, HWTIMER_IOC_LIST, &list));
-		list = list_argument(&timer, 1);
-		list.reserved = 1U << bit;
-		EXPECT_EQ(-EINVAL,
-			  dev_ioctl(self->fd, HWTIMER_IOC_LIST, &list));
-	}
 	list = list_argument(&timer, 0);
 	EXPECT_EQ(-EINVAL, dev_ioctl(self->fd, HWTIMER_IOC_LIST, &list));
 	list = list_argument(&timer, 1U << 31);
@@ -402,9 +419,24 @@ TEST_F(hwtimer, unknown_flags_and_bad_counts_are_einval)
 	EXPECT_EQ(1, dev_ioctl(self->fd, HWTIMER_IOC_LIST, &list));
 }
 
+/* LIST ends nothing, whatever the flags of CANCEL_ALL say. */
+TEST_F(hwtimer, flags_of_cancel_all_are_ignored)
+{
+	struct hwtimer_timer timers[2];
+	struct hwtimer_list list = list_argument(timers, 2);
+
+	make_ready(_metadata, self->fd, 1);
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
+	list.flags = HWTIMER_LIST_STOP | HWTIMER_LIST_DISCARD;
+	EXPECT_EQ(2, dev_ioctl(self->fd, HWTIMER_IOC_LIST, &list));
+	EXPECT_EQ(1, stats_of(self->fd).pending);
+	EXPECT_EQ(1, stats_of(self->fd).ready);
+	EXPECT_NE(0, dev_after(self->fd, HOUR, 0));
+}
+
 TEST_F(hwtimer, any_cursor_is_harmless)
 {
-	struct hwtimer_listed timers[N];
+	struct hwtimer_timer timers[N];
 	unsigned int seed = 1;
 
 	ASSERT_EQ(N, dev_schedule_many(self->fd, N, 0, HOUR, NULL));
@@ -428,8 +460,8 @@ TEST_F(hwtimer, any_cursor_is_harmless)
 
 TEST_F(hwtimer, bad_array_is_efault)
 {
-	struct hwtimer_listed zeroes[8] = { 0 };
-	struct hwtimer_listed *copy = read_only_copy(zeroes, sizeof(zeroes));
+	struct hwtimer_timer zeroes[8] = { 0 };
+	struct hwtimer_timer *copy = read_only_copy(zeroes, sizeof(zeroes));
 	__u64 cursor = 0;
 
 	ASSERT_EQ(N, dev_schedule_many(self->fd, N, 0, HOUR, NULL));
@@ -439,7 +471,7 @@ TEST_F(hwtimer, bad_array_is_efault)
 	EXPECT_EQ(-EFAULT, dev_list(self->fd, page_edge(24), 1, &cursor));
 	/* The cursor has not passed a timer. */
 	EXPECT_EQ(N, dev_list(self->fd,
-			      page_edge(N * sizeof(struct hwtimer_listed)), N,
+			      page_edge(N * sizeof(struct hwtimer_timer)), N,
 			      &cursor));
 }
 
@@ -447,9 +479,9 @@ TEST_F(hwtimer, bad_array_is_efault)
 static void check_half_way(struct __test_metadata *_metadata, int fd,
 			   unsigned int fit)
 {
-	const size_t one = sizeof(struct hwtimer_listed);
-	struct hwtimer_listed *edge = page_edge(fit * one + one / 2);
-	struct hwtimer_listed timers[N];
+	const size_t one = sizeof(struct hwtimer_timer);
+	struct hwtimer_timer *edge = page_edge(fit * one + one / 2);
+	struct hwtimer_timer timers[N];
 	__u64 cursor = 0;
 	int got;
 
@@ -476,7 +508,7 @@ TEST_F(hwtimer, array_that_faults_half_way_loses_nothing)
 TEST_F(hwtimer, signals_end_it_early_and_lose_nothing)
 {
 	unsigned int n = scaled(200000), got = 0, calls = 0;
-	struct hwtimer_listed *timers = calloc(n, sizeof(*timers));
+	struct hwtimer_timer *timers = calloc(n, sizeof(*timers));
 	__u64 cursor = 0;
 
 	ASSERT_NE(NULL, timers);
@@ -505,7 +537,7 @@ TEST_F(hwtimer, signals_end_a_call_that_finds_nothing)
 {
 	unsigned int n = scaled(200000), interrupted = 0;
 	__u64 *ids = calloc(n, sizeof(*ids));
-	struct hwtimer_listed timer;
+	struct hwtimer_timer timer;
 
 	ASSERT_NE(NULL, ids);
 	ASSERT_EQ(n, dev_schedule_many(self->fd, n, 0, HOUR, ids));
@@ -634,7 +666,7 @@ static void *take_in_vain(void *arg)
 
 static int compare_ids(const void *a, const void *b)
 {
-	const struct hwtimer_listed *first = a, *second = b;
+	const struct hwtimer_timer *first = a, *second = b;
 
 	return first->id < second->id ? -1 : first->id > second->id;
 }
@@ -642,7 +674,7 @@ static int compare_ids(const void *a, const void *b)
 /* Expects that each lasting timer is in a listing once, and no other one twice. */
 static void expect_listing(struct __test_metadata *_metadata,
 			   const struct unrest *unrest,
-			   struct hwtimer_listed *timers, unsigned int listed)
+			   struct hwtimer_timer *timers, unsigned int listed)
 {
 	unsigned int lasting = 0;
 
@@ -676,7 +708,7 @@ static void list_beside(struct __test_metadata *_metadata,
 			bool (*happened)(int fd))
 {
 	const unsigned int room = 200000;
-	struct hwtimer_listed *timers = calloc(room, sizeof(*timers));
+	struct hwtimer_timer *timers = calloc(room, sizeof(*timers));
 	unsigned int listed = 0, states[3] = { 0 };
 	pthread_t thread[4];
 
@@ -731,7 +763,7 @@ TEST_F(hwtimer, each_timer_is_listed_once_whatever_happens_to_it)
 	list_beside(_metadata, &unrest, run, 3, scaled(50), all_happened);
 }
 
-/* All events are taken by reads that fail, and by STOPs that fail; none is missing. */
+/* All events are taken by reads that fail, and by CANCEL_ALLs that fail; none is missing. */
 TEST_F(hwtimer, no_timer_is_missing_while_reads_fail)
 {
 	void *(*const run[])(void *) = { take_in_vain, take_in_vain };
@@ -750,13 +782,13 @@ TEST_F(hwtimer, no_timer_is_missing_while_reads_fail)
 }
 
 /*
- * While a read() or a STOP waits for its page, LIST does not wait for it, and lists the
+ * While a read() or a CANCEL_ALL waits for its page, LIST does not wait for it, and lists the
  * timer. Afterwards the timer is gone.
  */
 static void check_taker(struct __test_metadata *_metadata, int fd, bool stops)
 {
 	struct taker taker = { .fd = fd, .stops = stops };
-	struct hwtimer_listed timer;
+	struct hwtimer_timer timer;
 	__u64 id, cursor = 0, again = 0;
 	pthread_t thread;
 
@@ -792,7 +824,7 @@ TEST_F(hwtimer, timer_that_is_being_handed_back_is_listed)
 /* Another process that gets the descriptor lists the same timers. */
 TEST_F(hwtimer, all_holders_list_the_same)
 {
-	struct hwtimer_listed timers[N];
+	struct hwtimer_timer timers[N];
 	__u64 cursor = 0;
 	int sockets[2];
 	pid_t pid;

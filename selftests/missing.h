@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Shared code of the selftests: a thread that is in the middle of a read(), a STOP or a LIST
+ * Shared code of the selftests: a thread that is in the middle of a read(), a CANCEL_ALL or a LIST
  * for as long as the test likes, because it waits for a page of its buffer.
  */
 #ifndef MISSING_H
@@ -63,10 +63,10 @@ static inline bool missing_provide(const struct missing *missing)
 }
 
 /**
- * struct taker - a thread that takes timers, by read() or STOP, or lists them, into the
+ * struct taker - a thread that takes timers, by read() or CANCEL_ALL, or lists them, into the
  *	missing page
  * @fd: the instance
- * @stops: whether the thread calls STOP
+ * @stops: whether the thread calls CANCEL_ALL, and stops the instance
  * @lists: whether the thread calls LIST
  * @missing: the page
  * @before: the number of timers for which there is room in the page before it
@@ -85,9 +85,8 @@ struct taker {
 
 static inline size_t taker_size(const struct taker *taker)
 {
-	return taker->stops ? sizeof(struct hwtimer_unprocessed) :
-	       taker->lists ? sizeof(struct hwtimer_listed) :
-			      sizeof(struct hwtimer_event);
+	return taker->stops || taker->lists ? sizeof(struct hwtimer_timer) :
+					      sizeof(struct hwtimer_event);
 }
 
 /* The taker's buffer */

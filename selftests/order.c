@@ -53,7 +53,7 @@ FIXTURE_SETUP(order)
 		.kind = variant->kind,
 		.buckets = variant->buckets,
 		.tick = variant->tick,
-		.clock = CLOCK_MONOTONIC,
+		.clock = HWTIMER_CLOCK_MONOTONIC,
 	};
 
 	self->fd = dev_open(O_NONBLOCK);
@@ -115,7 +115,7 @@ TEST_F(order, burst_in_one_tick_comes_as_it_was_scheduled)
 
 	ASSERT_NE(NULL, requests);
 	ASSERT_NE(NULL, events);
-	fill_schedules(requests, n, HWTIMER_ABSOLUTE, 0, 0);
+	fill_schedules(requests, n, HWTIMER_REQ_ABSTIME, 0, 0);
 	schedule_in_time(_metadata, self->fd, CLOCK_MONOTONIC, requests, n,
 			 50 * MS + n * 3 * US);
 	collect_each_once(_metadata, self->fd, events, n);
@@ -134,7 +134,7 @@ TEST_F(order, deadlines_within_a_tick_come_as_they_were_scheduled)
 	struct hwtimer_event events[50];
 	unsigned int descents = 0;
 
-	fill_schedules(requests, 50, HWTIMER_ABSOLUTE, 0, 0);
+	fill_schedules(requests, 50, HWTIMER_REQ_ABSTIME, 0, 0);
 	for (unsigned int i = 0; i < 50; i++)
 		requests[i].time = (50 - i) * (self->tick / 100);
 	schedule_in_time(_metadata, self->fd, CLOCK_MONOTONIC, requests, 50,
@@ -156,7 +156,7 @@ TEST_F(order, bursts_that_were_scheduled_in_turns)
 	static struct hwtimer_request requests[N];
 	static struct hwtimer_event events[N];
 
-	fill_schedules(requests, N, HWTIMER_ABSOLUTE, 0, 0);
+	fill_schedules(requests, N, HWTIMER_REQ_ABSTIME, 0, 0);
 	for (unsigned int i = 0; i < N; i++)
 		requests[i].time = i * 7 % BURSTS * 5 * MS;
 	schedule_in_time(_metadata, self->fd, CLOCK_MONOTONIC, requests, N,
@@ -171,7 +171,7 @@ TEST_F(order, deadlines_all_over)
 	static struct hwtimer_request requests[N];
 	static struct hwtimer_event events[N];
 
-	fill_schedules(requests, N, HWTIMER_ABSOLUTE, 0, 0);
+	fill_schedules(requests, N, HWTIMER_REQ_ABSTIME, 0, 0);
 	/* 7919 is a prime, which shuffles 0 to 100 ms. */
 	for (unsigned int i = 0; i < N; i++)
 		requests[i].time = i * 7919 % N * (100 * US + 1);
@@ -192,7 +192,7 @@ TEST_F(order, deadlines_where_levels_end)
 	for (unsigned int ticks = 4; ticks * self->tick < 150 * MS;
 	     ticks *= 2) {
 		for (unsigned int i = 0; i < ARRAY_SIZE(offsets); i++, n++) {
-			fill_schedules(&requests[n], 1, HWTIMER_ABSOLUTE,
+			fill_schedules(&requests[n], 1, HWTIMER_REQ_ABSTIME,
 				       (ticks + offsets[i]) * self->tick, n);
 		}
 	}
@@ -303,7 +303,7 @@ TEST_F(order, after_idle_times)
 	struct hwtimer_event events[20];
 
 	for (unsigned int round = 0; round < 3; round++) {
-		fill_schedules(requests, 20, HWTIMER_ABSOLUTE, 0, 0);
+		fill_schedules(requests, 20, HWTIMER_REQ_ABSTIME, 0, 0);
 		for (unsigned int i = 0; i < 20; i++)
 			requests[i].time = i * 7 % 20 * self->tick * 2;
 		schedule_in_time(_metadata, self->fd, CLOCK_MONOTONIC, requests,
@@ -319,14 +319,14 @@ TEST_F(order, after_idle_times)
 
 TEST_F(order, every_power_of_two_at_once)
 {
-	struct hwtimer_unprocessed timers[POWERS];
+	struct hwtimer_timer timers[POWERS];
 	struct hwtimer_request requests[POWERS];
 	struct hwtimer_event events[NEAR + 1];
 	unsigned int far = POWERS - NEAR - 1;
 	bool came[POWERS] = { false };
-	__u64 base, left;
+	__u64 base;
 
-	fill_schedules(requests, POWERS, HWTIMER_ABSOLUTE, 0, 0);
+	fill_schedules(requests, POWERS, HWTIMER_REQ_ABSTIME, 0, 0);
 	for (unsigned int i = 0; i < POWERS; i++)
 		requests[i].time = 1ULL << i;
 	base = schedule_in_time(_metadata, self->fd, CLOCK_MONOTONIC, requests,
@@ -334,7 +334,7 @@ TEST_F(order, every_power_of_two_at_once)
 	collect_each_once(_metadata, self->fd, events, NEAR + 1);
 	expect_order(_metadata, self, events, NEAR + 1);
 	for (unsigned int i = NEAR + 6; i < POWERS; i++) {
-		struct hwtimer_query query;
+		struct hwtimer_timer query;
 
 		ASSERT_EQ(0, dev_query(self->fd, requests[i].id, &query));
 		EXPECT_TRUE(query.state == HWTIMER_STATE_PENDING ||
@@ -342,11 +342,10 @@ TEST_F(order, every_power_of_two_at_once)
 		EXPECT_EQ(base + (1ULL << i), query.deadline);
 	}
 	/* On a slow machine, some of the far timers may have expired. */
-	ASSERT_LE(0, dev_stop(self->fd, NULL, 0, &left));
-	ASSERT_GE(far, left);
-	far = left;
-	ASSERT_EQ(far, dev_stop(self->fd, timers, POWERS, &left));
-	EXPECT_EQ(0, left);
+	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
+	ASSERT_GE(far, stats_of(self->fd).pending);
+	far = stats_of(self->fd).pending;
+	ASSERT_EQ(far, dev_stop(self->fd, timers, POWERS, NULL));
 	for (unsigned int i = 0; i < far; i++) {
 		__u64 nth = timers[i].user_data;
 
@@ -371,7 +370,7 @@ TEST_F(order, all_horizons_in_one_instance)
 		ASSERT_NE(0, dev_after(self->fd, (i + 1) * HOUR, 1000));
 		ASSERT_NE(0, dev_at(self->fd, HWTIMER_NEVER, 1000));
 	}
-	fill_schedules(requests, EACH, HWTIMER_ABSOLUTE, 0, 0);
+	fill_schedules(requests, EACH, HWTIMER_REQ_ABSTIME, 0, 0);
 	for (unsigned int i = 0; i < EACH; i++)
 		requests[i].time = (1 + i * 37 % EACH) * self->tick;
 	schedule_in_time(_metadata, self->fd, CLOCK_MONOTONIC, requests, EACH,
@@ -395,10 +394,11 @@ TEST_F(order, from_any_distance_rescheduled_to_near_and_back)
 	for (unsigned int i = 0; i < POWERS; i++) {
 		ids[i] = dev_at(self->fd, base + HOUR + (1ULL << i), i);
 		ASSERT_NE(0, ids[i]);
-		ASSERT_EQ(0, dev_reschedule(self->fd, ids[i], HWTIMER_ABSOLUTE,
-					    base + HOUR + (1ULL << (62 - i))));
-		ASSERT_EQ(0, dev_reschedule(self->fd, ids[i], HWTIMER_ABSOLUTE,
-					    base + HOUR));
+		ASSERT_EQ(0,
+			  dev_reschedule(self->fd, ids[i], HWTIMER_REQ_ABSTIME,
+					 base + HOUR + (1ULL << (62 - i))));
+		ASSERT_EQ(0, dev_reschedule(self->fd, ids[i],
+					    HWTIMER_REQ_ABSTIME, base + HOUR));
 		ASSERT_EQ(0, dev_reschedule(self->fd, ids[i], 0,
 					    i * MS + (i % 3) * 13 * US));
 	}
@@ -429,27 +429,27 @@ TEST_F(order, those_far_ahead_are_not_touched)
 {
 	enum { N = 2000, NEARBY = 20 };
 	struct hwtimer_event events[NEARBY];
-	struct hwtimer_stats before, after;
 	struct hwtimer_info info;
 	unsigned int levels;
+	long long walked, cascaded;
 
 	ASSERT_EQ(0, dev_info(self->fd, &info));
 	levels = levels_of(&info);
 	for (unsigned int i = 0; i < N; i++)
 		ASSERT_NE(0, dev_after(self->fd, YEAR + i * HOUR, i));
-	before = stats_of(self->fd);
+	walked = told(self->fd, "walked");
+	cascaded = told(self->fd, "cascaded");
 	for (unsigned int i = 0; i < NEARBY; i++)
 		ASSERT_NE(0, dev_after(self->fd, i * 5 * MS, i));
 	collect_each_once(_metadata, self->fd, events, NEARBY);
-	after = stats_of(self->fd);
-	EXPECT_EQ(N, after.pending);
+	EXPECT_EQ(N, stats_of(self->fd).pending);
 	if (info.kind == HWTIMER_KIND_HASHED) {
-		EXPECT_EQ(0, after.cascaded);
+		EXPECT_EQ(0, told(self->fd, "cascaded"));
 		return;
 	}
 	/* The documentation says: "a timer moves down at most once a level". */
-	EXPECT_GE(NEARBY * levels, after.walked - before.walked);
-	EXPECT_GE(NEARBY * (levels - 1), after.cascaded - before.cascaded);
+	EXPECT_GE(NEARBY * levels, told(self->fd, "walked") - walked);
+	EXPECT_GE(NEARBY * (levels - 1), told(self->fd, "cascaded") - cascaded);
 }
 
 TEST_F(order, timers_move_down_at_most_once_a_level)
@@ -457,21 +457,22 @@ TEST_F(order, timers_move_down_at_most_once_a_level)
 	enum { N = 500 };
 	struct hwtimer_request requests[N];
 	struct hwtimer_event events[N];
-	struct hwtimer_stats stats;
 	struct hwtimer_info info;
+	long long cascaded;
 
 	ASSERT_EQ(0, dev_info(self->fd, &info));
-	fill_schedules(requests, N, HWTIMER_ABSOLUTE, 0, 0);
+	fill_schedules(requests, N, HWTIMER_REQ_ABSTIME, 0, 0);
 	for (unsigned int i = 0; i < N; i++)
 		requests[i].time = i * 250 * US;
 	schedule_in_time(_metadata, self->fd, CLOCK_MONOTONIC, requests, N,
 			 50 * MS);
 	collect_each_once(_metadata, self->fd, events, N);
-	stats = stats_of(self->fd);
-	EXPECT_LE(stats.cascaded, stats.walked);
-	EXPECT_GE(stats.scheduled * (levels_of(&info) - 1), stats.cascaded);
+	cascaded = told(self->fd, "cascaded");
+	EXPECT_LE(cascaded, told(self->fd, "walked"));
+	EXPECT_GE(told(self->fd, "scheduled") * (levels_of(&info) - 1),
+		  cascaded);
 	if (variant->kind == HWTIMER_KIND_HIERARCHICAL && variant->buckets == 8)
-		EXPECT_LT(0, stats.cascaded);
+		EXPECT_LT(0, cascaded);
 }
 
 TEST_F(order, cancelled_on_their_way_down_do_not_come)
@@ -483,7 +484,7 @@ TEST_F(order, cancelled_on_their_way_down_do_not_come)
 	struct hwtimer_event event;
 	__u64 base;
 
-	fill_schedules(requests, N, HWTIMER_ABSOLUTE, 0, 0);
+	fill_schedules(requests, N, HWTIMER_REQ_ABSTIME, 0, 0);
 	for (unsigned int i = 0; i < N; i++)
 		requests[i].time = i * 400 * US;
 	base = schedule_in_time(_metadata, self->fd, CLOCK_MONOTONIC, requests,
@@ -521,7 +522,7 @@ TEST(both_kinds_in_one_program)
 	struct hwtimer_event events[N];
 	struct hwtimer_setup setup = {
 		.buckets = 512,
-		.clock = CLOCK_MONOTONIC,
+		.clock = HWTIMER_CLOCK_MONOTONIC,
 	};
 	__u64 base[2];
 	int fds[2];
@@ -531,7 +532,7 @@ TEST(both_kinds_in_one_program)
 		ASSERT_LE(0, fds[kind]);
 		setup.kind = HWTIMER_KIND_HASHED + kind;
 		ASSERT_EQ(0, dev_setup_as(fds[kind], setup));
-		fill_schedules(requests[kind], N, HWTIMER_ABSOLUTE, 0, 0);
+		fill_schedules(requests[kind], N, HWTIMER_REQ_ABSTIME, 0, 0);
 		/* Two ticks apart, so that their order is strict. */
 		for (unsigned int i = 0; i < N; i++)
 			requests[kind][i].time = i * 37 % N * 2 * MS;

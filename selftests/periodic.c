@@ -47,14 +47,14 @@ static struct hwtimer_event read_event(struct __test_metadata *_metadata,
 /* Expects that no call finds the timer any more. */
 static void expect_ended(struct __test_metadata *_metadata, int fd, __u64 id)
 {
-	struct hwtimer_query query;
+	struct hwtimer_timer query;
 	struct hwtimer_stats stats = stats_of(fd);
 
 	EXPECT_EQ(0, stats.pending);
 	EXPECT_EQ(0, stats.ready);
 	EXPECT_EQ(-ENOENT, dev_query(fd, id, &query));
 	EXPECT_EQ(-ENOENT, dev_cancel(fd, id, 0));
-	EXPECT_EQ(-ENOENT, dev_cancel(fd, id, HWTIMER_DISCARD));
+	EXPECT_EQ(-ENOENT, dev_cancel(fd, id, HWTIMER_REQ_DISCARD));
 }
 
 TEST_F(hwtimer, comes_again_and_again_with_the_same_id)
@@ -78,7 +78,7 @@ TEST_F(hwtimer, first_deadline_and_interval_differ)
 	struct hwtimer_event events[5];
 
 	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
-					       .flags = HWTIMER_ABSOLUTE,
+					       .flags = HWTIMER_REQ_ABSTIME,
 					       .time = first,
 					       .interval = interval,
 				       }));
@@ -94,7 +94,7 @@ TEST_F(hwtimer, interval_need_not_be_whole_ticks)
 
 	ASSERT_EQ(0, dev_setup(self->fd, 10 * MS, 8, 0));
 	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
-					       .flags = HWTIMER_ABSOLUTE,
+					       .flags = HWTIMER_REQ_ABSTIME,
 					       .time = first,
 					       .interval = interval,
 				       }));
@@ -186,7 +186,7 @@ TEST_F(hwtimer, deadlines_that_had_passed_are_counted)
 	__u64 id;
 
 	id = dev_add(self->fd, (struct hwtimer_request){
-				       .flags = HWTIMER_ABSOLUTE,
+				       .flags = HWTIMER_REQ_ABSTIME,
 				       .time = first,
 				       .interval = interval,
 			       });
@@ -208,7 +208,7 @@ TEST_F(hwtimer, negative_first_deadline_is_0)
 		__u64 id;
 
 		id = dev_add(self->fd, (struct hwtimer_request){
-					       .flags = HWTIMER_ABSOLUTE,
+					       .flags = HWTIMER_REQ_ABSTIME,
 					       .time = times[i],
 					       .interval = SEC,
 				       });
@@ -216,7 +216,7 @@ TEST_F(hwtimer, negative_first_deadline_is_0)
 		ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 		event = read_event(_metadata, self->fd, SEC);
 		EXPECT_EQ(0, event.deadline);
-		EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_DISCARD));
+		EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_REQ_DISCARD));
 	}
 }
 
@@ -238,67 +238,102 @@ TEST_F(hwtimer, longest_interval_waits)
 {
 	__u64 id = dev_every(self->fd, 0, INT64_MAX, 0);
 	struct hwtimer_event event;
-	struct hwtimer_query query;
+	struct hwtimer_timer query;
 
 	ASSERT_NE(0, id);
 	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	EXPECT_EQ(1, event.expirations);
 	query = query_of(_metadata, self->fd, id);
 	EXPECT_EQ(HWTIMER_STATE_PENDING, query.state);
-	EXPECT_LE(100 * YEAR, query.remaining);
+	EXPECT_EQ(HWTIMER_NEVER, query.remaining);
 	EXPECT_EQ(INT64_MAX, query.interval);
 	sleep_ns(20 * MS);
 	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(0, dev_cancel(self->fd, id, 0));
 }
 
-TEST_F(hwtimer, interval_out_of_range_is_erange)
+TEST_F(hwtimer, interval_over_int64_max_is_einval)
 {
-	const __u64 intervals[] = { 1, 5 * MS - 1, INT64_MAX + 1ULL,
-				    UINT64_MAX - 1, UINT64_MAX };
+	const __u64 intervals[] = { INT64_MAX + 1ULL, UINT64_MAX };
 
-	ASSERT_EQ(0, dev_setup(self->fd, 5 * MS, 0, 0));
 	for (unsigned int i = 0; i < ARRAY_SIZE(intervals); i++) {
 		struct hwtimer_request request = {
 			.time = HOUR,
 			.interval = intervals[i],
 		};
 
-		EXPECT_EQ(-ERANGE, dev_try(self->fd, request));
-		request.flags = HWTIMER_FIXED_DELAY;
-		EXPECT_EQ(-ERANGE, dev_try(self->fd, request));
-		request.count = 3;
-		EXPECT_EQ(-ERANGE, dev_try(self->fd, request));
-		request.flags = HWTIMER_ABSOLUTE;
-		EXPECT_EQ(-ERANGE, dev_try(self->fd, request));
+		EXPECT_EQ(-EINVAL, dev_try(self->fd, request));
+		request.flags = HWTIMER_REQ_FIXED_DELAY;
+		EXPECT_EQ(-EINVAL, dev_try(self->fd, request));
+		request.expirations_max = 3;
+		EXPECT_EQ(-EINVAL, dev_try(self->fd, request));
+		request.flags = HWTIMER_REQ_ABSTIME;
+		EXPECT_EQ(-EINVAL, dev_try(self->fd, request));
 	}
 	EXPECT_EQ(0, stats_of(self->fd).scheduled);
-	EXPECT_NE(0, dev_every(self->fd, HOUR, 5 * MS, 0));
-	EXPECT_NE(0, dev_every(self->fd, HOUR, INT64_MAX, 0));
 }
 
-TEST_F(hwtimer, senseless_combinations_are_einval)
-{
-	const struct hwtimer_request bad[] = {
-		{ .count = 1 },
-		{ .count = UINT_MAX },
-		{ .flags = HWTIMER_FIXED_DELAY },
-		{ .flags = HWTIMER_FIXED_DELAY, .count = 1 },
-		{ .flags = HWTIMER_DISCARD, .interval = SEC },
-		{ .flags = 8, .interval = SEC },
-		{ .flags = 1U << 31, .interval = SEC },
-		{ .id = 1, .interval = SEC },
-		{ .reserved = 1, .interval = SEC },
-		{ .time = HWTIMER_NEVER, .interval = SEC },
-	};
+#define COARSE (10 * MS)
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
-		EXPECT_EQ(-EINVAL, dev_try(self->fd, bad[i]))
-		{
-			TH_LOG("bad[%u]", i);
+/* Two events are a tick apart, or more, so they report all deadlines of that time. */
+TEST_F(hwtimer, interval_shorter_than_a_tick_reports_several_expirations)
+{
+	const __u64 intervals[] = { 1, 7 * US + 1, COARSE / 10, COARSE - 1 };
+	struct hwtimer_event events[10];
+
+	ASSERT_EQ(0, dev_setup(self->fd, COARSE, 0, 0));
+	for (unsigned int i = 0; i < ARRAY_SIZE(intervals); i++) {
+		__u64 id = dev_every(self->fd, 0, intervals[i], 0), total = 0;
+
+		ASSERT_NE(0, id);
+		for (unsigned int j = 0; j < 10; j++) {
+			ASSERT_EQ(1, dev_collect(self->fd, &events[j], 1));
+			total += events[j].expirations;
 		}
+		expect_chain(_metadata, events, 10, events[0].deadline,
+			     intervals[i]);
+		EXPECT_LE(8 * COARSE / intervals[i], total);
+		EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_REQ_DISCARD));
 	}
-	EXPECT_EQ(0, stats_of(self->fd).scheduled);
+}
+
+TEST_F(hwtimer, interval_shorter_than_a_tick_with_a_limit)
+{
+	unsigned int total = 0, n = 0;
+	struct hwtimer_event event;
+	__u64 id;
+
+	ASSERT_EQ(0, dev_setup(self->fd, COARSE, 0, 0));
+	id = dev_add(self->fd, (struct hwtimer_request){
+				       .interval = MS,
+				       .expirations_max = 45,
+			       });
+	ASSERT_NE(0, id);
+	for (; total < 45; n++) {
+		ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+		total += event.expirations;
+	}
+	EXPECT_EQ(45, total);
+	EXPECT_GE(6, n);
+	expect_ended(_metadata, self->fd, id);
+}
+
+/* With a fixed delay, an event is one expiration, and the next is a tick later, or more. */
+TEST_F(hwtimer, fixed_delay_shorter_than_a_tick)
+{
+	struct hwtimer_event event;
+	__u64 begin = now_ns();
+
+	ASSERT_EQ(0, dev_setup(self->fd, COARSE, 0, 0));
+	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
+					       .flags = HWTIMER_REQ_FIXED_DELAY,
+					       .interval = 1,
+				       }));
+	for (unsigned int i = 0; i < 6; i++) {
+		ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+		EXPECT_EQ(1, event.expirations);
+	}
+	EXPECT_LE(begin + 4 * COARSE, now_ns());
 }
 
 TEST_F(hwtimer, limited_timer_read_at_once_comes_so_many_times)
@@ -311,7 +346,7 @@ TEST_F(hwtimer, limited_timer_read_at_once_comes_so_many_times)
 	id = dev_add(self->fd, (struct hwtimer_request){
 				       .time = MS,
 				       .interval = 2 * MS,
-				       .count = 7,
+				       .expirations_max = 7,
 			       });
 	ASSERT_NE(0, id);
 	while (total < 7) {
@@ -332,15 +367,20 @@ TEST_F(hwtimer, limited_timer_read_at_once_comes_so_many_times)
 TEST_F(hwtimer, limited_timer_read_late_comes_so_many_times)
 {
 	struct hwtimer_event event;
+	struct hwtimer_timer query;
 	__u64 id;
 
 	id = dev_add(self->fd, (struct hwtimer_request){
 				       .interval = 2 * MS,
-				       .count = 7,
+				       .expirations_max = 7,
 			       });
 	ASSERT_NE(0, id);
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	sleep_ns(30 * MS);
+	/* QUERY tells that the event is the last. */
+	query = query_of(_metadata, self->fd, id);
+	EXPECT_EQ(7, query.expirations);
+	EXPECT_EQ(7, query.expirations_left);
 	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(7, event.expirations);
 	expect_ended(_metadata, self->fd, id);
@@ -354,10 +394,10 @@ TEST_F(hwtimer, limited_timer_ends_in_the_past)
 	__u64 id;
 
 	id = dev_add(self->fd, (struct hwtimer_request){
-				       .flags = HWTIMER_ABSOLUTE,
+				       .flags = HWTIMER_REQ_ABSTIME,
 				       .time = 1,
 				       .interval = MS,
-				       .count = 3,
+				       .expirations_max = 3,
 			       });
 	ASSERT_NE(0, id);
 	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
@@ -373,7 +413,7 @@ TEST_F(hwtimer, count_of_1_is_for_once)
 
 	id = dev_add(self->fd, (struct hwtimer_request){
 				       .interval = MS,
-				       .count = 1,
+				       .expirations_max = 1,
 			       });
 	ASSERT_NE(0, id);
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
@@ -390,28 +430,29 @@ TEST_F(hwtimer, largest_count_counts_down)
 
 	id = dev_add(self->fd, (struct hwtimer_request){
 				       .interval = HOUR,
-				       .count = UINT_MAX,
+				       .expirations_max = UINT_MAX,
 			       });
 	ASSERT_NE(0, id);
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
-	EXPECT_EQ(UINT_MAX, query_of(_metadata, self->fd, id).count);
+	EXPECT_EQ(UINT_MAX, query_of(_metadata, self->fd, id).expirations_left);
 	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
-	EXPECT_EQ(UINT_MAX - 1, query_of(_metadata, self->fd, id).count);
+	EXPECT_EQ(UINT_MAX - 1,
+		  query_of(_metadata, self->fd, id).expirations_left);
 }
 
 TEST_F(hwtimer, query_of_a_pending_timer)
 {
 	__u64 first = now_ns() + HOUR, id;
-	struct hwtimer_query query;
+	struct hwtimer_timer query;
 
-	id = dev_add(self->fd,
-		     (struct hwtimer_request){
-			     .flags = HWTIMER_ABSOLUTE | HWTIMER_FIXED_DELAY,
-			     .time = first,
-			     .interval = SEC,
-			     .user_data = 9,
-			     .count = 5,
-		     });
+	id = dev_add(self->fd, (struct hwtimer_request){
+				       .flags = HWTIMER_REQ_ABSTIME |
+						HWTIMER_REQ_FIXED_DELAY,
+				       .time = first,
+				       .interval = SEC,
+				       .user_data = 9,
+				       .expirations_max = 5,
+			       });
 	query = query_of(_metadata, self->fd, id);
 	EXPECT_EQ(HWTIMER_STATE_PENDING, query.state);
 	EXPECT_EQ(9, query.user_data);
@@ -420,21 +461,22 @@ TEST_F(hwtimer, query_of_a_pending_timer)
 	EXPECT_GE(HOUR, query.remaining);
 	EXPECT_EQ(SEC, query.interval);
 	EXPECT_EQ(0, query.slack);
-	EXPECT_EQ(5, query.count);
-	EXPECT_EQ(HWTIMER_FIXED_DELAY, query.flags);
+	EXPECT_EQ(5, query.expirations_left);
+	EXPECT_EQ(0, query.expirations);
+	EXPECT_EQ(HWTIMER_REQ_FIXED_DELAY, query.flags);
 }
 
 TEST_F(hwtimer, query_while_the_event_waits)
 {
 	__u64 first = now_ns() - MS, id;
-	struct hwtimer_query query;
+	struct hwtimer_timer query;
 
 	id = dev_add(self->fd, (struct hwtimer_request){
-				       .flags = HWTIMER_ABSOLUTE,
+				       .flags = HWTIMER_REQ_ABSTIME,
 				       .time = first,
 				       .interval = INTERVAL,
 				       .user_data = 9,
-				       .count = 1000,
+				       .expirations_max = 1000,
 			       });
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	sleep_ns(5 * INTERVAL);
@@ -444,27 +486,28 @@ TEST_F(hwtimer, query_while_the_event_waits)
 	EXPECT_EQ(first, query.deadline);
 	EXPECT_EQ(0, query.remaining);
 	EXPECT_EQ(INTERVAL, query.interval);
-	EXPECT_EQ(1000, query.count);
+	EXPECT_EQ(1000, query.expirations_left);
+	EXPECT_LE(6, query.expirations);
 	EXPECT_EQ(0, query.flags);
 }
 
 TEST_F(hwtimer, query_after_the_event_was_read)
 {
-	struct hwtimer_query query;
+	struct hwtimer_timer query;
 	struct hwtimer_event event;
 	__u64 id;
 
 	id = dev_add(self->fd, (struct hwtimer_request){
 				       .interval = HOUR,
 				       .user_data = 9,
-				       .count = 3,
+				       .expirations_max = 3,
 			       });
 	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	query = query_of(_metadata, self->fd, id);
 	EXPECT_EQ(HWTIMER_STATE_PENDING, query.state);
 	EXPECT_EQ(9, query.user_data);
 	EXPECT_EQ(event.deadline + HOUR, query.deadline);
-	EXPECT_EQ(2, query.count);
+	EXPECT_EQ(2, query.expirations_left);
 }
 
 TEST_F(hwtimer, cancel_before_the_first_expiration)
@@ -496,7 +539,7 @@ TEST_F(hwtimer, cancelled_timer_does_not_come_again)
 	int ret;
 
 	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
-	ret = dev_cancel(self->fd, id, HWTIMER_DISCARD);
+	ret = dev_cancel(self->fd, id, HWTIMER_REQ_DISCARD);
 	ASSERT_EQ(0, ret);
 	sleep_ns(120 * MS);
 	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
@@ -510,8 +553,8 @@ TEST_F(hwtimer, event_that_waits_when_cancelled_is_the_last)
 	struct hwtimer_stats stats;
 
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
-	EXPECT_EQ(-EALREADY, dev_cancel(self->fd, id, 0));
-	EXPECT_EQ(-EALREADY, dev_cancel(self->fd, id, 0));
+	EXPECT_EQ(1, dev_cancel(self->fd, id, 0));
+	EXPECT_EQ(1, dev_cancel(self->fd, id, 0));
 	EXPECT_EQ(-EALREADY, dev_reschedule(self->fd, id, 0, HOUR));
 	EXPECT_EQ(HWTIMER_STATE_EXPIRED,
 		  query_of(_metadata, self->fd, id).state);
@@ -534,11 +577,11 @@ TEST_F(hwtimer, fixed_delay_event_that_waits_when_cancelled_is_the_last)
 	__u64 id;
 
 	id = dev_add(self->fd, (struct hwtimer_request){
-				       .flags = HWTIMER_FIXED_DELAY,
+				       .flags = HWTIMER_REQ_FIXED_DELAY,
 				       .interval = MS,
 			       });
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
-	EXPECT_EQ(-EALREADY, dev_cancel(self->fd, id, 0));
+	EXPECT_EQ(1, dev_cancel(self->fd, id, 0));
 	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(1, event.expirations);
 	expect_ended(_metadata, self->fd, id);
@@ -551,7 +594,7 @@ TEST_F(hwtimer, discard_of_the_event_that_waits_ends_the_timer)
 	struct hwtimer_stats stats;
 
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
-	EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_DISCARD));
+	EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_REQ_DISCARD));
 	expect_ended(_metadata, self->fd, id);
 	sleep_ns(4 * INTERVAL);
 	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
@@ -567,8 +610,8 @@ TEST_F(hwtimer, discard_after_cancel_drops_the_last_event)
 	struct hwtimer_event event;
 
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
-	EXPECT_EQ(-EALREADY, dev_cancel(self->fd, id, 0));
-	EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_DISCARD));
+	EXPECT_EQ(1, dev_cancel(self->fd, id, 0));
+	EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_REQ_DISCARD));
 	expect_ended(_metadata, self->fd, id);
 	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(1, stats_of(self->fd).discarded);
@@ -581,7 +624,7 @@ TEST_F(hwtimer, id_of_an_ended_timer_does_not_reach_the_next)
 	ASSERT_EQ(0, dev_cancel(self->fd, stale, 0));
 	id = dev_every(self->fd, HOUR, HOUR, 2);
 	EXPECT_NE(stale, id);
-	EXPECT_EQ(-ENOENT, dev_cancel(self->fd, stale, HWTIMER_DISCARD));
+	EXPECT_EQ(-ENOENT, dev_cancel(self->fd, stale, HWTIMER_REQ_DISCARD));
 	EXPECT_EQ(2, query_of(_metadata, self->fd, id).user_data);
 }
 
@@ -592,7 +635,8 @@ TEST_F(hwtimer, rescheduled_timer_counts_from_its_new_deadline)
 
 	ASSERT_NE(0, id);
 	deadline = now_ns() + 20 * MS + 17;
-	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
+	ASSERT_EQ(0,
+		  dev_reschedule(self->fd, id, HWTIMER_REQ_ABSTIME, deadline));
 	for (unsigned int i = 0; i < 4; i++)
 		ASSERT_EQ(1, dev_collect(self->fd, &events[i], 1));
 	expect_chain(_metadata, events, 4, deadline, INTERVAL);
@@ -609,7 +653,7 @@ TEST_F(hwtimer, rescheduled_between_two_expirations)
 		EXPECT_EQ(event.deadline + HOUR,
 			  query_of(_metadata, self->fd, id).deadline);
 		deadline = now_ns() + 2 * HOUR;
-		ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE,
+		ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_REQ_ABSTIME,
 					    deadline));
 		EXPECT_EQ(deadline, query_of(_metadata, self->fd, id).deadline);
 		ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, 5 * MS));
@@ -618,23 +662,23 @@ TEST_F(hwtimer, rescheduled_between_two_expirations)
 
 TEST_F(hwtimer, reschedule_keeps_the_rest)
 {
-	struct hwtimer_query query;
+	struct hwtimer_timer query;
 	__u64 id;
 
 	id = dev_add(self->fd, (struct hwtimer_request){
-				       .flags = HWTIMER_FIXED_DELAY,
+				       .flags = HWTIMER_REQ_FIXED_DELAY,
 				       .time = HOUR,
 				       .interval = 7 * SEC,
 				       .user_data = 9,
-				       .count = 5,
+				       .expirations_max = 5,
 			       });
 	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, 2 * HOUR));
 	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, HOUR / 2));
 	query = query_of(_metadata, self->fd, id);
 	EXPECT_EQ(9, query.user_data);
 	EXPECT_EQ(7 * SEC, query.interval);
-	EXPECT_EQ(5, query.count);
-	EXPECT_EQ(HWTIMER_FIXED_DELAY, query.flags);
+	EXPECT_EQ(5, query.expirations_left);
+	EXPECT_EQ(HWTIMER_REQ_FIXED_DELAY, query.flags);
 	EXPECT_EQ(2, stats_of(self->fd).rescheduled);
 }
 
@@ -662,7 +706,7 @@ TEST_F(hwtimer, rescheduled_to_never_and_back)
 	/* The timer is pending only between the read and its next expiration. */
 	do {
 		ASSERT_EQ(1, dev_collect(self->fd, events, 1));
-		ret = dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE,
+		ret = dev_reschedule(self->fd, id, HWTIMER_REQ_ABSTIME,
 				     HWTIMER_NEVER);
 	} while (ret == -EALREADY);
 	ASSERT_EQ(0, ret);
@@ -670,7 +714,8 @@ TEST_F(hwtimer, rescheduled_to_never_and_back)
 	EXPECT_EQ(-EAGAIN, dev_read(self->fd, events, 1));
 	EXPECT_EQ(HWTIMER_NEVER, query_of(_metadata, self->fd, id).deadline);
 	deadline = now_ns() + INTERVAL;
-	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
+	ASSERT_EQ(0,
+		  dev_reschedule(self->fd, id, HWTIMER_REQ_ABSTIME, deadline));
 	for (unsigned int i = 0; i < 3; i++)
 		ASSERT_EQ(1, dev_collect(self->fd, &events[i], 1));
 	expect_chain(_metadata, events, 3, deadline, INTERVAL);
@@ -684,7 +729,7 @@ TEST_F(hwtimer, rescheduling_a_limited_timer_costs_no_expiration)
 
 	id = dev_add(self->fd, (struct hwtimer_request){
 				       .interval = HOUR,
-				       .count = 5,
+				       .expirations_max = 5,
 			       });
 	ASSERT_NE(0, id);
 	while (total < 5) {
@@ -692,7 +737,8 @@ TEST_F(hwtimer, rescheduling_a_limited_timer_costs_no_expiration)
 		EXPECT_EQ(1, event.expirations);
 		if (++total == 5)
 			break;
-		EXPECT_EQ(5 - total, query_of(_metadata, self->fd, id).count);
+		EXPECT_EQ(5 - total,
+			  query_of(_metadata, self->fd, id).expirations_left);
 		ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, total * MS));
 	}
 	expect_ended(_metadata, self->fd, id);
@@ -704,7 +750,7 @@ TEST_F(hwtimer, fixed_delay_counts_from_the_read)
 	__u64 id, before, after;
 
 	id = dev_add(self->fd, (struct hwtimer_request){
-				       .flags = HWTIMER_FIXED_DELAY,
+				       .flags = HWTIMER_REQ_FIXED_DELAY,
 				       .interval = INTERVAL,
 			       });
 	ASSERT_NE(0, id);
@@ -730,7 +776,7 @@ TEST_F(hwtimer, fixed_delay_that_nobody_reads_expires_once)
 	struct hwtimer_event event;
 
 	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
-					       .flags = HWTIMER_FIXED_DELAY,
+					       .flags = HWTIMER_REQ_FIXED_DELAY,
 					       .interval = MS,
 				       }));
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
@@ -747,12 +793,13 @@ TEST_F(hwtimer, fixed_delay_with_a_limited_count)
 	__u64 id;
 
 	id = dev_add(self->fd, (struct hwtimer_request){
-				       .flags = HWTIMER_FIXED_DELAY,
+				       .flags = HWTIMER_REQ_FIXED_DELAY,
 				       .interval = MS,
-				       .count = 4,
+				       .expirations_max = 4,
 			       });
 	for (unsigned int i = 0; i < 4; i++) {
-		EXPECT_EQ(4 - i, query_of(_metadata, self->fd, id).count);
+		EXPECT_EQ(4 - i,
+			  query_of(_metadata, self->fd, id).expirations_left);
 		ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 		sleep_ns(5 * MS);
 		ASSERT_EQ(1, dev_read(self->fd, &event, 1));
@@ -767,11 +814,11 @@ TEST_F(hwtimer, longest_fixed_delay_waits)
 	__u64 id;
 
 	id = dev_add(self->fd, (struct hwtimer_request){
-				       .flags = HWTIMER_FIXED_DELAY,
+				       .flags = HWTIMER_REQ_FIXED_DELAY,
 				       .interval = INT64_MAX,
 			       });
 	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
-	EXPECT_LE(100 * YEAR, query_of(_metadata, self->fd, id).remaining);
+	EXPECT_EQ(HWTIMER_NEVER, query_of(_metadata, self->fd, id).remaining);
 	EXPECT_EQ(0, dev_cancel(self->fd, id, 0));
 }
 
@@ -779,23 +826,23 @@ TEST_F(hwtimer, submit_of_periodic_timers)
 {
 	struct hwtimer_request requests[] = {
 		{ .op = HWTIMER_OP_SCHEDULE, .interval = INTERVAL },
-		{ .op = HWTIMER_OP_SCHEDULE, .interval = HOUR, .count = 2 },
-		{ .op = HWTIMER_OP_SCHEDULE, .interval = MS - 1 },
-		{ .op = HWTIMER_OP_SCHEDULE, .count = 2 },
-		{ .op = HWTIMER_OP_SCHEDULE,
-		  .flags = HWTIMER_FIXED_DELAY,
-		  .interval = HOUR },
 		{ .op = HWTIMER_OP_SCHEDULE,
 		  .interval = HOUR,
-		  .slack = HOUR + 1,
-		  .time = 2 * HOUR },
+		  .expirations_max = 2 },
+		{ .op = HWTIMER_OP_SCHEDULE, .interval = INT64_MAX + 1ULL },
+		{ .op = HWTIMER_OP_SCHEDULE,
+		  .interval = HOUR,
+		  .slack = INT64_MAX + 1ULL },
+		{ .op = HWTIMER_OP_SCHEDULE,
+		  .flags = HWTIMER_REQ_FIXED_DELAY,
+		  .interval = HOUR },
 	};
-	const int results[] = { 0, 0, -ERANGE, -EINVAL, 0, -EDOM };
+	const int results[] = { 0, 0, -EINVAL, -EINVAL, 0 };
 	struct hwtimer_request cancels[3] = { 0 };
 	__u64 expirations = 0;
 
-	ASSERT_EQ(6, dev_submit(self->fd, requests, 6));
-	for (unsigned int i = 0; i < 6; i++) {
+	ASSERT_EQ(5, dev_submit(self->fd, requests, 5));
+	for (unsigned int i = 0; i < 5; i++) {
 		EXPECT_EQ(results[i], requests[i].result)
 		{
 			TH_LOG("requests[%u]", i);
@@ -814,7 +861,7 @@ TEST_F(hwtimer, submit_of_periodic_timers)
 	cancels[2].id = requests[4].id;
 	for (unsigned int i = 0; i < 3; i++) {
 		cancels[i].op = HWTIMER_OP_CANCEL;
-		cancels[i].flags = HWTIMER_DISCARD;
+		cancels[i].flags = HWTIMER_REQ_DISCARD;
 	}
 	ASSERT_EQ(3, dev_submit(self->fd, cancels, 3));
 	for (unsigned int i = 0; i < 3; i++) {
@@ -825,45 +872,44 @@ TEST_F(hwtimer, submit_of_periodic_timers)
 
 TEST_F(hwtimer, stop_hands_back_what_is_pending)
 {
-	__u64 first = now_ns() + HOUR, id, left;
-	struct hwtimer_unprocessed timers[2];
+	__u64 first = now_ns() + HOUR, id;
+	struct hwtimer_timer timers[2];
 
-	id = dev_add(self->fd,
-		     (struct hwtimer_request){
-			     .flags = HWTIMER_ABSOLUTE | HWTIMER_FIXED_DELAY,
-			     .time = first,
-			     .interval = 7 * SEC,
-			     .user_data = 9,
-			     .count = 5,
-		     });
+	id = dev_add(self->fd, (struct hwtimer_request){
+				       .flags = HWTIMER_REQ_ABSTIME |
+						HWTIMER_REQ_FIXED_DELAY,
+				       .time = first,
+				       .interval = 7 * SEC,
+				       .user_data = 9,
+				       .expirations_max = 5,
+			       });
 	ASSERT_NE(0, id);
-	ASSERT_EQ(1, dev_stop(self->fd, timers, 2, &left));
-	EXPECT_EQ(0, left);
+	ASSERT_EQ(1, dev_stop(self->fd, timers, 2, NULL));
 	EXPECT_EQ(id, timers[0].id);
 	EXPECT_EQ(9, timers[0].user_data);
 	EXPECT_EQ(first, timers[0].deadline);
 	EXPECT_GE(HOUR, timers[0].remaining);
 	EXPECT_EQ(7 * SEC, timers[0].interval);
 	EXPECT_EQ(0, timers[0].slack);
-	EXPECT_EQ(5, timers[0].count);
-	EXPECT_EQ(HWTIMER_FIXED_DELAY, timers[0].flags);
+	EXPECT_EQ(5, timers[0].expirations_left);
+	EXPECT_EQ(HWTIMER_REQ_FIXED_DELAY, timers[0].flags);
 	expect_ended(_metadata, self->fd, id);
 }
 
 TEST_F(hwtimer, stop_hands_back_what_was_read_before)
 {
-	struct hwtimer_unprocessed timers[2];
+	struct hwtimer_timer timers[2];
 	struct hwtimer_event event;
 
 	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
 					       .interval = HOUR,
-					       .count = 3,
+					       .expirations_max = 3,
 				       }));
 	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	ASSERT_EQ(1, dev_stop(self->fd, timers, 2, NULL));
 	EXPECT_EQ(event.id, timers[0].id);
 	EXPECT_EQ(event.deadline + HOUR, timers[0].deadline);
-	EXPECT_EQ(2, timers[0].count);
+	EXPECT_EQ(2, timers[0].expirations_left);
 	EXPECT_EQ(0, timers[0].flags);
 }
 
@@ -881,71 +927,68 @@ static struct hwtimer_event read_last(struct __test_metadata *_metadata, int fd)
 
 TEST_F(hwtimer, stop_hands_back_a_timer_whose_event_waits)
 {
-	__u64 id = dev_every(self->fd, 0, INTERVAL, 9), left;
-	struct hwtimer_unprocessed timers[2];
+	__u64 id = dev_every(self->fd, 0, INTERVAL, 9);
+	struct hwtimer_timer timers[2];
 	struct hwtimer_event event;
 
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
-	EXPECT_EQ(0, dev_stop(self->fd, NULL, 0, &left));
-	EXPECT_EQ(1, left);
+	EXPECT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
 	sleep_ns(2 * INTERVAL);
-	ASSERT_EQ(1, dev_stop(self->fd, timers, 2, &left));
-	EXPECT_EQ(0, left);
+	ASSERT_EQ(1, dev_stop(self->fd, timers, 2, NULL));
 	EXPECT_EQ(id, timers[0].id);
 	EXPECT_EQ(9, timers[0].user_data);
+	EXPECT_EQ(HWTIMER_STATE_PENDING, timers[0].state);
+	EXPECT_EQ(0, timers[0].expirations);
 	EXPECT_EQ(INTERVAL, timers[0].interval);
-	EXPECT_EQ(0, timers[0].count);
-	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, &left));
+	EXPECT_EQ(0, timers[0].expirations_left);
+	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, NULL));
 	/* The event stays, and tells nothing of what was handed back. */
-	EXPECT_EQ(-EALREADY, dev_cancel(self->fd, id, 0));
+	EXPECT_EQ(1, dev_cancel(self->fd, id, 0));
 	event = read_last(_metadata, self->fd);
 	EXPECT_EQ(id, event.id);
 	EXPECT_EQ(event.deadline + event.expirations * INTERVAL,
 		  timers[0].deadline);
 	expect_ended(_metadata, self->fd, id);
-	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, &left));
-	EXPECT_EQ(0, left);
-	EXPECT_EQ(1, stats_of(self->fd).unprocessed);
+	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, NULL));
+	EXPECT_EQ(1, stats_of(self->fd).rearmed);
+	EXPECT_EQ(1, stats_of(self->fd).cancelled);
 }
 
 /* A timer that was handed back may be dropped, event and all. */
 TEST_F(hwtimer, stop_hands_back_and_the_event_is_discarded)
 {
-	__u64 id = dev_every(self->fd, 0, HOUR, 0), left;
-	struct hwtimer_unprocessed timers[2];
+	__u64 id = dev_every(self->fd, 0, HOUR, 0);
+	struct hwtimer_timer timers[2];
 	struct hwtimer_event event;
 
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
-	ASSERT_EQ(1, dev_stop(self->fd, timers, 2, &left));
-	EXPECT_EQ(0, left);
-	EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_DISCARD));
+	ASSERT_EQ(1, dev_stop(self->fd, timers, 2, NULL));
+	EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_REQ_DISCARD));
 	EXPECT_EQ(0, dev_read(self->fd, &event, 1));
 	expect_ended(_metadata, self->fd, id);
 }
 
 TEST_F(hwtimer, stop_and_the_events_of_limited_timers_that_wait)
 {
-	struct hwtimer_unprocessed timers[4];
+	struct hwtimer_timer timers[4];
 	struct hwtimer_event events[2];
-	__u64 last, other, left;
+	__u64 last, other;
 
 	last = dev_add(self->fd, (struct hwtimer_request){
 					 .interval = HOUR,
-					 .count = 1,
+					 .expirations_max = 1,
 				 });
 	ASSERT_NE(0, last);
 	other = dev_add(self->fd, (struct hwtimer_request){
 					  .interval = HOUR,
-					  .count = 3,
+					  .expirations_max = 3,
 				  });
 	ASSERT_NE(0, other);
 	ASSERT_TRUE(dev_wait_ready(self->fd, 2));
-	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, &left));
-	EXPECT_EQ(2, left); /* at most */
-	ASSERT_EQ(1, dev_stop(self->fd, timers, 4, &left));
-	EXPECT_EQ(0, left);
+	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
+	ASSERT_EQ(1, dev_stop(self->fd, timers, 4, NULL));
 	EXPECT_EQ(other, timers[0].id);
-	EXPECT_EQ(2, timers[0].count);
+	EXPECT_EQ(2, timers[0].expirations_left);
 	ASSERT_EQ(2, dev_read(self->fd, events, 2));
 	expect_ended(_metadata, self->fd, last);
 	expect_ended(_metadata, self->fd, other);
@@ -953,46 +996,41 @@ TEST_F(hwtimer, stop_and_the_events_of_limited_timers_that_wait)
 
 TEST_F(hwtimer, stop_does_not_hand_back_what_was_cancelled_as_its_event_waited)
 {
-	__u64 id = dev_every(self->fd, 0, HOUR, 0), left;
-	struct hwtimer_unprocessed timers[2];
+	__u64 id = dev_every(self->fd, 0, HOUR, 0);
+	struct hwtimer_timer timers[2];
 
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
-	EXPECT_EQ(0, dev_stop(self->fd, NULL, 0, &left));
-	EXPECT_EQ(1, left);
-	EXPECT_EQ(-EALREADY, dev_cancel(self->fd, id, 0));
-	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, &left));
-	EXPECT_EQ(0, left);
-	EXPECT_EQ(-EALREADY, dev_cancel(self->fd, id, 0));
+	EXPECT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
+	EXPECT_EQ(1, dev_cancel(self->fd, id, 0));
+	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, NULL));
+	EXPECT_EQ(1, dev_cancel(self->fd, id, 0));
 	EXPECT_EQ(id, read_last(_metadata, self->fd).id);
-	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, &left));
-	EXPECT_EQ(0, left);
+	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, NULL));
 	expect_ended(_metadata, self->fd, id);
 }
 
 TEST_F(hwtimer, stop_does_not_hand_back_what_was_discarded)
 {
-	__u64 id = dev_every(self->fd, 0, HOUR, 0), left;
-	struct hwtimer_unprocessed timers[2];
+	__u64 id = dev_every(self->fd, 0, HOUR, 0);
+	struct hwtimer_timer timers[2];
 	struct hwtimer_event event;
 
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
-	EXPECT_EQ(0, dev_stop(self->fd, NULL, 0, &left));
-	EXPECT_EQ(1, left);
-	EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_DISCARD));
-	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, &left));
-	EXPECT_EQ(0, left);
+	EXPECT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
+	EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_REQ_DISCARD));
+	EXPECT_EQ(0, dev_stop(self->fd, timers, 2, NULL));
 	EXPECT_EQ(0, dev_read(self->fd, &event, 1));
 	expect_ended(_metadata, self->fd, id);
 }
 
-/* The interval counts from the STOP that hands the timer back. */
+/* The interval counts from the call that hands the timer back. */
 TEST_F(hwtimer, stop_and_a_fixed_delay_whose_event_waits)
 {
-	struct hwtimer_unprocessed timers[2];
+	struct hwtimer_timer timers[2];
 	__u64 before, after;
 
 	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
-					       .flags = HWTIMER_FIXED_DELAY,
+					       .flags = HWTIMER_REQ_FIXED_DELAY,
 					       .interval = HOUR,
 				       }));
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
@@ -1001,7 +1039,7 @@ TEST_F(hwtimer, stop_and_a_fixed_delay_whose_event_waits)
 	after = now_ns();
 	EXPECT_LE(before + HOUR, timers[0].deadline);
 	EXPECT_GE(after + HOUR, timers[0].deadline);
-	EXPECT_EQ(HWTIMER_FIXED_DELAY, timers[0].flags);
+	EXPECT_EQ(HWTIMER_REQ_FIXED_DELAY, timers[0].flags);
 	read_last(_metadata, self->fd);
 }
 
@@ -1013,18 +1051,16 @@ static void add_many(struct __test_metadata *_metadata, int fd, unsigned int n,
 		ASSERT_NE(0, dev_add(fd, request));
 }
 
-/*
- * A program that calls STOP until nothing is left gets all timers back, in parts or at once,
- * though it reads no event. STOP counts last events until it comes to them.
- */
-TEST_F(hwtimer, stop_tells_how_many_are_left)
+/* A program that reads no event gets all timers back that go on after their events. */
+TEST_F(hwtimer, stop_hands_back_in_parts_what_goes_on)
 {
-	/* So many that STOP walks the records in more than one part. */
+	/* So many that the call walks the records in more than one part. */
 	const unsigned int n = 300, expect = 3 * n;
-	struct hwtimer_unprocessed timers[64];
+	struct hwtimer_timer timers[64];
 	struct hwtimer_event event;
 	unsigned int calls = 0, back = 0, events = 0;
-	__u64 left = 0, before, id;
+	__u64 cursor = 0, id;
+	int ret;
 
 	for (unsigned int i = 0; i < n; i += 50) {
 		/* Pending: one-shot and periodic timers. */
@@ -1036,54 +1072,46 @@ TEST_F(hwtimer, stop_tells_how_many_are_left)
 		/* Expired, events unread: not the last expiration, and the last one. */
 		add_many(_metadata, self->fd, 50,
 			 (struct hwtimer_request){ .interval = HOUR,
-						   .count = i ? 2 : 0 });
+						   .expirations_max = i ? 2 :
+									  0 });
 		add_many(_metadata, self->fd, 50,
 			 (struct hwtimer_request){ .interval = HOUR,
-						   .count = 1 });
+						   .expirations_max = 1 });
 		add_many(_metadata, self->fd, 50,
 			 (struct hwtimer_request){ .interval = MS,
-						   .count = 3 });
+						   .expirations_max = 3 });
 		add_many(_metadata, self->fd, 50,
 			 (struct hwtimer_request){ .time = 0 });
 	}
 	id = dev_every(self->fd, 0, HOUR, 0);
 	ASSERT_TRUE(dev_wait_ready(self->fd, 4 * n + 1));
 	sleep_ns(10 * MS);
-	EXPECT_EQ(-EALREADY, dev_cancel(self->fd, id, 0));
+	EXPECT_EQ(1, dev_cancel(self->fd, id, 0));
 	id = dev_every(self->fd, 0, HOUR, 0);
 	ASSERT_TRUE(dev_wait_ready(self->fd, 4 * n + 2));
-	EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_DISCARD));
+	EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_REQ_DISCARD));
 
-	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, &left));
-	ASSERT_LE(expect, left);
-	ASSERT_GE(expect + 2 * n, left);
-	for (; left; calls++) {
-		int ret;
-
-		before = left;
-		ret = dev_stop(self->fd, timers, calls % 64, &left);
-		ASSERT_LE(0, ret);
+	while ((ret = dev_stop(self->fd, timers, 1 + calls++ % 64, &cursor))) {
+		ASSERT_LT(0, ret);
 		back += ret;
-		ASSERT_GE(before, ret + left);
-		ASSERT_LE(expect, back + left);
 	}
 	EXPECT_EQ(expect, back);
 	while (dev_read(self->fd, &event, 1) == 1)
 		events++;
 	EXPECT_EQ(4 * n + 1, events);
-	EXPECT_EQ(0, dev_stop(self->fd, timers, 64, &left));
-	EXPECT_EQ(0, left);
-	EXPECT_EQ(expect, stats_of(self->fd).unprocessed);
+	EXPECT_EQ(0, dev_stop(self->fd, timers, 64, NULL));
+	EXPECT_EQ(expect, stats_of(self->fd).cancelled);
+	EXPECT_EQ(n, stats_of(self->fd).rearmed);
 }
 
-/* STOP returns timers in parts; some events are read between two of them. */
+/* Timers come back in parts; some events are read between two of them. */
 TEST_F(hwtimer, stop_hands_back_timers_while_their_events_are_read)
 {
-	struct hwtimer_unprocessed timers[64];
+	struct hwtimer_timer timers[64];
 	struct hwtimer_event events[10];
 	bool came[60] = { false };
 	unsigned int got = 0;
-	__u64 left;
+	__u64 cursor = 0;
 
 	for (unsigned int i = 0; i < 60; i++) {
 		ASSERT_NE(0, dev_every(self->fd, i % 2 ? HOUR : 0, HOUR, i));
@@ -1094,7 +1122,7 @@ TEST_F(hwtimer, stop_hands_back_timers_while_their_events_are_read)
 		int read = dev_read(self->fd, events, 10), ret;
 
 		ASSERT_LE(0, read == -EAGAIN ? 0 : read);
-		ret = dev_stop(self->fd, timers, 7, &left);
+		ret = dev_stop(self->fd, timers, 7, &cursor);
 		ASSERT_LT(0, ret);
 		for (int i = 0; i < ret; i++, got++) {
 			ASSERT_GT(60, timers[i].user_data);
@@ -1103,9 +1131,8 @@ TEST_F(hwtimer, stop_hands_back_timers_while_their_events_are_read)
 			EXPECT_EQ(HOUR, timers[i].interval);
 		}
 	}
-	EXPECT_EQ(0, dev_stop(self->fd, timers, 64, &left));
-	EXPECT_EQ(0, left);
-	EXPECT_EQ(60, stats_of(self->fd).unprocessed);
+	EXPECT_EQ(0, dev_stop(self->fd, timers, 64, NULL));
+	EXPECT_EQ(60, stats_of(self->fd).cancelled);
 }
 
 /* Like Dubbo: each event schedules the next timer. */
@@ -1198,14 +1225,14 @@ TEST_F(hwtimer, failed_read_costs_a_limited_timer_nothing)
 
 	id = dev_add(self->fd, (struct hwtimer_request){
 				       .interval = HOUR,
-				       .count = 2,
+				       .expirations_max = 2,
 			       });
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	EXPECT_EQ(-EFAULT, dev_read(self->fd, bad_address(), 1));
-	EXPECT_EQ(2, query_of(_metadata, self->fd, id).count);
+	EXPECT_EQ(2, query_of(_metadata, self->fd, id).expirations_left);
 	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(1, event.expirations);
-	EXPECT_EQ(1, query_of(_metadata, self->fd, id).count);
+	EXPECT_EQ(1, query_of(_metadata, self->fd, id).expirations_left);
 }
 
 TEST_F(hwtimer, fixed_delay_counts_from_the_read_that_succeeds)
@@ -1214,7 +1241,7 @@ TEST_F(hwtimer, fixed_delay_counts_from_the_read_that_succeeds)
 	__u64 id, before;
 
 	id = dev_add(self->fd, (struct hwtimer_request){
-				       .flags = HWTIMER_FIXED_DELAY,
+				       .flags = HWTIMER_REQ_FIXED_DELAY,
 				       .interval = HOUR,
 			       });
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
@@ -1291,6 +1318,7 @@ TEST_F(hwtimer, many_that_nobody_reads_cost_nothing)
 	struct hwtimer_request requests[BATCH];
 	struct hwtimer_event events[BATCH];
 	struct hwtimer_stats before, after;
+	long long turns;
 	/* Events of all of them may wait. */
 	unsigned int n = scaled(3000);
 	bool *came = calloc(n, sizeof(*came));
@@ -1311,11 +1339,12 @@ TEST_F(hwtimer, many_that_nobody_reads_cost_nothing)
 	}
 	ASSERT_TRUE(dev_wait_ready(self->fd, n));
 	before = stats_of(self->fd);
+	turns = told(self->fd, "turns");
 	dev_wait_rest(self->fd);
 	after = stats_of(self->fd);
 	EXPECT_EQ(n, after.expired);
 	EXPECT_EQ(n, after.ready);
-	EXPECT_EQ(before.turns, after.turns);
+	EXPECT_EQ(turns, told(self->fd, "turns"));
 	EXPECT_GE(before.bytes, after.bytes);
 	for (unsigned int got = 0; got < n;) {
 		unsigned int want = n - got < BATCH ? n - got : BATCH;
@@ -1334,8 +1363,8 @@ TEST_F(hwtimer, many_that_nobody_reads_cost_nothing)
 TEST_F(hwtimer, many_that_are_read_tell_of_every_deadline)
 {
 	unsigned int n = scaled(10000), handed_back = 0;
-	__u64 *next = calloc(n, sizeof(*next)), end, left;
-	struct hwtimer_unprocessed timers[BATCH];
+	__u64 *next = calloc(n, sizeof(*next)), end, cursor = 0;
+	struct hwtimer_timer timers[BATCH];
 	struct hwtimer_event events[BATCH];
 	int got;
 
@@ -1362,7 +1391,7 @@ TEST_F(hwtimer, many_that_are_read_tell_of_every_deadline)
 		}
 	} while (got);
 	do {
-		got = dev_stop(self->fd, timers, BATCH, &left);
+		got = dev_stop(self->fd, timers, BATCH, &cursor);
 		ASSERT_LE(0, got);
 		for (int i = 0; i < got; i++) {
 			__u64 nth = timers[i].user_data;
@@ -1373,7 +1402,7 @@ TEST_F(hwtimer, many_that_are_read_tell_of_every_deadline)
 				ASSERT_EQ(next[nth], timers[i].deadline);
 		}
 		handed_back += got;
-	} while (left);
+	} while (got);
 	EXPECT_EQ(n, handed_back);
 }
 
@@ -1432,7 +1461,7 @@ TEST_F(hwtimer, many_readers_of_limited_timers_get_the_exact_count)
 		crowd.ids[i] = dev_add(self->fd, (struct hwtimer_request){
 							 .interval = MS,
 							 .user_data = i,
-							 .count = 50,
+							 .expirations_max = 50,
 						 });
 		ASSERT_NE(0, crowd.ids[i]);
 	}
@@ -1463,12 +1492,13 @@ static void *cancel_crowd(void *arg)
 	struct crowd *crowd = *(struct crowd **)arg;
 
 	for (unsigned int i = 0; i < CROWD; i++) {
-		int ret = dev_cancel(crowd->fd, crowd->ids[i], HWTIMER_DISCARD);
+		int ret = dev_cancel(crowd->fd, crowd->ids[i],
+				     HWTIMER_REQ_DISCARD);
 
 		if (!ret)
 			__atomic_store_n(&crowd->cancelled[i], 1,
 					 __ATOMIC_RELEASE);
-		else if (ret != -EALREADY && ret != -ENOENT)
+		else if (ret != -ENOENT)
 			__atomic_fetch_add(&crowd->failures, 1,
 					   __ATOMIC_RELAXED);
 		sleep_ns(100 * US);
@@ -1497,7 +1527,7 @@ TEST_F(hwtimer, cancels_against_reads_end_every_timer)
 		join_threads(readers, 2);
 		for (unsigned int i = 0; i < CROWD; i++)
 			EXPECT_EQ(-ENOENT, dev_cancel(self->fd, crowd.ids[i],
-						      HWTIMER_DISCARD));
+						      HWTIMER_REQ_DISCARD));
 		EXPECT_EQ(0, crowd.failures);
 		EXPECT_EQ(0, crowd.came_after);
 		stats = stats_of(self->fd);
@@ -1547,8 +1577,8 @@ TEST_F(hwtimer, reschedules_against_reads_lose_no_timer)
 	join_threads(threads, 3);
 	EXPECT_EQ(0, crowd.failures);
 	for (unsigned int i = 0; i < CROWD; i++)
-		EXPECT_EQ(0,
-			  dev_cancel(self->fd, crowd.ids[i], HWTIMER_DISCARD));
+		EXPECT_EQ(0, dev_cancel(self->fd, crowd.ids[i],
+					HWTIMER_REQ_DISCARD));
 }
 
 TEST_HARNESS_MAIN

@@ -64,7 +64,7 @@ TEST_F(hwtimer, readable_until_the_last_event_is_discarded)
 	ASSERT_TRUE(dev_wait_ready(self->fd, 3));
 	for (unsigned int i = 0; i < 3; i++) {
 		EXPECT_EQ(POLLIN, dev_poll(self->fd, ALL_EVENTS, 0));
-		ASSERT_EQ(0, dev_cancel(self->fd, ids[i], HWTIMER_DISCARD));
+		ASSERT_EQ(0, dev_cancel(self->fd, ids[i], HWTIMER_REQ_DISCARD));
 	}
 	EXPECT_EQ(0, dev_poll(self->fd, ALL_EVENTS, 0));
 }
@@ -221,7 +221,7 @@ TEST_F(hwtimer, hangs_up_when_the_last_event_is_discarded)
 
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
-	ASSERT_EQ(0, dev_cancel(self->fd, id, HWTIMER_DISCARD));
+	ASSERT_EQ(0, dev_cancel(self->fd, id, HWTIMER_REQ_DISCARD));
 	EXPECT_EQ(POLLHUP, dev_poll(self->fd, POLLIN, 0) & POLLHUP);
 }
 

@@ -348,7 +348,7 @@ TEST_F(hwtimer, discarded_events_do_not_shorten_a_read)
 	ASSERT_EQ(600, dev_schedule_many(self->fd, 600, 0, 0, ids));
 	ASSERT_TRUE(dev_wait_ready(self->fd, 600));
 	for (unsigned int i = 1; i < 599; i++)
-		ASSERT_EQ(0, dev_cancel(self->fd, ids[i], HWTIMER_DISCARD));
+		ASSERT_EQ(0, dev_cancel(self->fd, ids[i], HWTIMER_REQ_DISCARD));
 	ASSERT_EQ(2, dev_read(self->fd, events, 4));
 	EXPECT_EQ(ids[0], events[0].id);
 	EXPECT_EQ(ids[599], events[1].id);
@@ -356,7 +356,7 @@ TEST_F(hwtimer, discarded_events_do_not_shorten_a_read)
 
 /* ---- a reader that waits for a page of its buffer ---- */
 
-/* After STOP, read() reports the end, whether or not STOP still hands back timers. */
+/* After a stop, read() reports the end, whether or not timers are still being handed back. */
 TEST_F(hwtimer, nonblocking_read_sees_the_end_while_stop_waits)
 {
 	struct taker taker = { .fd = self->fd, .stops = true };

@@ -12,7 +12,7 @@ static int do_reschedule(int fd, struct hwtimer_request request)
 
 static __u64 deadline_of(int fd, __u64 id)
 {
-	struct hwtimer_query query;
+	struct hwtimer_timer query;
 
 	return dev_query(fd, id, &query) ? 0 : query.deadline;
 }
@@ -36,7 +36,8 @@ TEST_F(hwtimer, earlier)
 {
 	__u64 id = dev_after(self->fd, HOUR, 77), deadline = now_ns() + 20 * MS;
 
-	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
+	ASSERT_EQ(0,
+		  dev_reschedule(self->fd, id, HWTIMER_REQ_ABSTIME, deadline));
 	EXPECT_EQ(deadline, deadline_of(self->fd, id));
 	expect_only(_metadata, self->fd, id, deadline);
 }
@@ -57,10 +58,10 @@ static __u64 postpone_in_time(struct __test_metadata *_metadata, int fd,
 		*due = now_ns() + delay;
 		id = dev_at(fd, pulled ? *due + HOUR : *due, 77);
 		if (pulled) {
-			ASSERT_EQ(0, dev_reschedule(fd, id, HWTIMER_ABSOLUTE,
+			ASSERT_EQ(0, dev_reschedule(fd, id, HWTIMER_REQ_ABSTIME,
 						    *due));
 		}
-		err = dev_reschedule(fd, id, HWTIMER_ABSOLUTE,
+		err = dev_reschedule(fd, id, HWTIMER_REQ_ABSTIME,
 				     more == HWTIMER_NEVER ? more :
 							     *due + more);
 		if (!err)
@@ -85,7 +86,8 @@ TEST_F(hwtimer, later_then_earlier_again)
 
 	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, 2 * HOUR));
 	deadline = now_ns() + 30 * MS;
-	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
+	ASSERT_EQ(0,
+		  dev_reschedule(self->fd, id, HWTIMER_REQ_ABSTIME, deadline));
 	expect_only(_metadata, self->fd, id, deadline);
 }
 
@@ -121,18 +123,24 @@ TEST_F(hwtimer, into_the_past)
 {
 	__u64 id = dev_after(self->fd, HOUR, 77);
 
-	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, 1));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_REQ_ABSTIME, 1));
 	expect_only(_metadata, self->fd, id, 1);
 }
 
-TEST_F(hwtimer, negative_delay_expires)
+TEST_F(hwtimer, negative_times_expire)
 {
-	__u64 id = dev_after(self->fd, HOUR, 0);
-	struct hwtimer_event event;
+	const __s64 times[] = { -1, INT64_MIN + 1, INT64_MIN };
 
-	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, INT64_MIN));
-	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
-	EXPECT_EQ(id, event.id);
+	for (unsigned int i = 0; i < 2 * ARRAY_SIZE(times); i++) {
+		__u64 id = dev_after(self->fd, HOUR, 0);
+		struct hwtimer_event event;
+
+		ASSERT_EQ(0, dev_reschedule(self->fd, id,
+					    i % 2 ? HWTIMER_REQ_ABSTIME : 0,
+					    times[i / 2]));
+		ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+		EXPECT_EQ(id, event.id);
+	}
 }
 
 TEST_F(hwtimer, to_never_and_back)
@@ -146,7 +154,8 @@ TEST_F(hwtimer, to_never_and_back)
 	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 	EXPECT_EQ(HWTIMER_NEVER, deadline_of(self->fd, id));
 	deadline = now_ns() + 10 * MS;
-	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
+	ASSERT_EQ(0,
+		  dev_reschedule(self->fd, id, HWTIMER_REQ_ABSTIME, deadline));
 	expect_only(_metadata, self->fd, id, deadline);
 }
 
@@ -160,7 +169,8 @@ TEST_F(hwtimer, thousands_of_times_in_both_directions)
 					    HOUR + (i * 7919 % 3001) * SEC));
 	}
 	deadline = now_ns() + 10 * MS;
-	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
+	ASSERT_EQ(0,
+		  dev_reschedule(self->fd, id, HWTIMER_REQ_ABSTIME, deadline));
 	expect_only(_metadata, self->fd, id, deadline);
 	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(1, stats.scheduled);
@@ -182,7 +192,7 @@ static bool postpone_often(struct __test_metadata *_metadata, int fd, __u64 id,
 
 		sleep_ns(5 * MS);
 		later = now_ns() + delay;
-		err = dev_reschedule(fd, id, HWTIMER_ABSOLUTE, later);
+		err = dev_reschedule(fd, id, HWTIMER_REQ_ABSTIME, later);
 		if (err == -EALREADY) {
 			EXPECT_LE(*deadline, now_ns());
 			return false;
@@ -246,19 +256,10 @@ TEST_F(hwtimer, expired_timer_is_ealready_then_enoent)
 TEST_F(hwtimer, refusal_leaves_the_old_deadline)
 {
 	const struct hwtimer_request bad[] = {
-		{ .op = HWTIMER_OP_SCHEDULE },
-		{ .op = HWTIMER_OP_CANCEL },
-		{ .op = 4 },
-		{ .flags = HWTIMER_DISCARD },
-		{ .flags = HWTIMER_FIXED_DELAY },
-		{ .flags = 128 },
+		{ .flags = 1U << 6 },
 		{ .flags = 1U << 31 },
-		{ .interval = 1 },
-		{ .interval = HOUR },
-		{ .slack = 1 },
-		{ .user_data = 77 },
-		{ .count = 1 },
 		{ .reserved = 1 },
+		{ .reserved = 1ULL << 63 },
 	};
 	__u64 deadline = now_ns() + 500 * MS;
 	__u64 id = dev_at(self->fd, deadline, 77);
@@ -277,16 +278,78 @@ TEST_F(hwtimer, refusal_leaves_the_old_deadline)
 	expect_only(_metadata, self->fd, id, deadline);
 }
 
-TEST_F(hwtimer, op_may_be_named)
+/* The request that scheduled a timer may be used again for it, with another time. */
+TEST_F(hwtimer, what_it_does_not_use_is_ignored)
+{
+	const struct hwtimer_request odd[] = {
+		{ .op = HWTIMER_OP_SCHEDULE },
+		{ .op = HWTIMER_OP_CANCEL },
+		{ .op = HWTIMER_OP_RESCHEDULE },
+		{ .op = UINT_MAX },
+		{ .result = -1 },
+		{ .flags = HWTIMER_REQ_DISCARD },
+		{ .flags = HWTIMER_REQ_FIXED_DELAY },
+		{ .flags = HWTIMER_REQ_CREATE },
+		{ .interval = 1 },
+		{ .interval = UINT64_MAX },
+		{ .slack = 1 },
+		{ .slack = UINT64_MAX },
+		{ .user_data = 77 },
+		{ .expirations_max = 1 },
+	};
+	__u64 id = dev_add(self->fd, (struct hwtimer_request){
+					     .time = HOUR,
+					     .interval = SEC,
+					     .slack = 7 * MS,
+					     .user_data = 9,
+					     .expirations_max = 5,
+				     });
+
+	ASSERT_NE(0, id);
+	for (unsigned int i = 0; i < ARRAY_SIZE(odd); i++) {
+		struct hwtimer_request request = odd[i];
+		struct hwtimer_timer timer;
+
+		request.id = id;
+		request.time = (2 + i) * HOUR;
+		EXPECT_EQ(0, do_reschedule(self->fd, request))
+		{
+			TH_LOG("odd[%u]", i);
+		}
+		timer = query_of(_metadata, self->fd, id);
+		EXPECT_LT((1 + i) * HOUR, timer.remaining);
+		EXPECT_EQ(SEC, timer.interval);
+		EXPECT_EQ(7 * MS, timer.slack);
+		EXPECT_EQ(9, timer.user_data);
+		EXPECT_EQ(5, timer.expirations_left);
+		EXPECT_EQ(0, timer.flags);
+	}
+}
+
+/* A timer without an interval has no options of one. */
+TEST_F(hwtimer, set_without_an_interval_ignores_its_options)
 {
 	struct hwtimer_request request = {
-		.op = HWTIMER_OP_RESCHEDULE,
-		.id = dev_after(self->fd, HOUR, 0),
-		.time = 2 * HOUR,
-		.result = -1,
+		.flags = HWTIMER_REQ_SET | HWTIMER_REQ_FIXED_DELAY,
+		.id = dev_every(self->fd, HOUR, SEC, 0),
+		.time = HOUR,
+		.expirations_max = 3,
 	};
+	struct hwtimer_timer timer;
 
 	EXPECT_EQ(0, do_reschedule(self->fd, request));
+	timer = query_of(_metadata, self->fd, request.id);
+	EXPECT_EQ(0, timer.interval);
+	EXPECT_EQ(0, timer.expirations_left);
+	EXPECT_EQ(0, timer.flags);
+}
+
+/* Only a new timer needs an instance that has started. */
+TEST_F(hwtimer, it_does_not_start_an_instance)
+{
+	EXPECT_EQ(-ENOENT, dev_reschedule(self->fd, 1ULL << 32, 0, HOUR));
+	EXPECT_EQ(-ENOENT, dev_reschedule(self->fd, 0, 0, HOUR));
+	EXPECT_EQ(0, dev_setup(self->fd, 2 * MS, 0, 0));
 }
 
 TEST_HARNESS_MAIN

@@ -67,6 +67,7 @@ order       -   -     -     x     x       -        -     -        -     -       
 periodic    -   -     x     x     x       a        a     -        x     -        a       a
 slack       -   -     -     x     .       a        a     -        -     -        a       .
 clock       -   -     x     x     .       -        a     -        x     -        a       .
+leap        -   -     x     x     .       -        a     -        x     -        a       .
 timens      -   -     -     x     .       a        x     -        -     -        a       .
 notify      -   -     x     x     .       x        x     -        x     -        a       .
 stats       x   .     x     a     .       a        a     -        x     -        a       .

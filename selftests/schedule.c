@@ -21,7 +21,7 @@ static void expect_event(struct __test_metadata *_metadata, int fd, __u64 id,
 static void expect_waits(struct __test_metadata *_metadata, int fd, __u64 id)
 {
 	struct hwtimer_event event;
-	struct hwtimer_query query;
+	struct hwtimer_timer query;
 
 	sleep_ns(50 * MS);
 	EXPECT_EQ(-EAGAIN, dev_read(fd, &event, 1));
@@ -82,7 +82,7 @@ TEST_F(hwtimer, zero_delay_expires)
 
 TEST_F(hwtimer, negative_delays_expire)
 {
-	const __s64 delays[] = { -2, -3, -(__s64)HOUR, INT64_MIN + 1,
+	const __s64 delays[] = { -1, -2, -(__s64)HOUR, INT64_MIN + 1,
 				 INT64_MIN };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(delays); i++) {
@@ -107,7 +107,7 @@ TEST_F(hwtimer, past_deadlines_expire)
 
 TEST_F(hwtimer, negative_deadlines_expire)
 {
-	const __s64 times[] = { -2, -(__s64)HOUR, INT64_MIN + 1, INT64_MIN };
+	const __s64 times[] = { -1, -(__s64)HOUR, INT64_MIN + 1, INT64_MIN };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(times); i++) {
 		__u64 id = dev_at(self->fd, times[i], i);
@@ -117,12 +117,60 @@ TEST_F(hwtimer, negative_deadlines_expire)
 	}
 }
 
-TEST_F(hwtimer, longest_delay_waits)
+/* Expects that a timer with this time is parked, whichever call made or moved it. */
+static void expect_parked(struct __test_metadata *_metadata, int fd,
+			  __u32 flags, __s64 time)
 {
-	__u64 id = dev_after(self->fd, INT64_MAX, 0);
+	struct hwtimer_request request = {
+		.op = HWTIMER_OP_SCHEDULE,
+		.flags = flags,
+		.time = time,
+	};
+	struct hwtimer_bulk_timer timer = { .time = time };
+	struct hwtimer_timer query;
+	__u64 ids[4], result;
+
+	ASSERT_EQ(0, dev_schedule(fd, flags, time, 0, &ids[0]));
+	ids[1] = dev_after(fd, HOUR, 0);
+	ASSERT_EQ(0, dev_reschedule(fd, ids[1], flags, time));
+	ASSERT_EQ(1, dev_submit(fd, &request, 1));
+	ASSERT_EQ(0, request.result);
+	ids[2] = request.id;
+	ASSERT_EQ(1,
+		  dev_bulk(fd, HWTIMER_OP_SCHEDULE, flags, &timer, &ids[3], 1));
+	timer.id = ids[3];
+	ASSERT_EQ(1, dev_bulk(fd, HWTIMER_OP_RESCHEDULE, flags, &timer, &result,
+			      1));
+	EXPECT_EQ(0, result);
+	for (unsigned int i = 0; i < 4; i++) {
+		expect_waits(_metadata, fd, ids[i]);
+		query = query_of(_metadata, fd, ids[i]);
+		EXPECT_EQ(HWTIMER_NEVER, query.deadline);
+		EXPECT_EQ(HWTIMER_NEVER, query.remaining);
+		EXPECT_EQ(0, dev_cancel(fd, ids[i], 0));
+	}
+}
+
+TEST_F(hwtimer, never_waits_as_deadline_and_as_delay)
+{
+	expect_parked(_metadata, self->fd, HWTIMER_REQ_ABSTIME, HWTIMER_NEVER);
+	expect_parked(_metadata, self->fd, 0, HWTIMER_NEVER);
+}
+
+/* The clock has shown more than a nanosecond since it began. */
+TEST_F(hwtimer, delay_beyond_the_end_of_the_clock_waits)
+{
+	expect_parked(_metadata, self->fd, 0, INT64_MAX - 1);
+}
+
+TEST_F(hwtimer, latest_deadline_before_never_waits)
+{
+	__u64 id = dev_at(self->fd, HWTIMER_NEVER - 1, 0);
 
 	ASSERT_NE(0, id);
 	expect_waits(_metadata, self->fd, id);
+	EXPECT_EQ(HWTIMER_NEVER - 1,
+		  query_of(_metadata, self->fd, id).deadline);
 }
 
 TEST_F(hwtimer, delay_of_a_century_waits)
@@ -133,61 +181,13 @@ TEST_F(hwtimer, delay_of_a_century_waits)
 	expect_waits(_metadata, self->fd, id);
 }
 
-TEST_F(hwtimer, latest_deadline_waits)
-{
-	__u64 id = dev_at(self->fd, INT64_MAX, 0);
-
-	ASSERT_NE(0, id);
-	expect_waits(_metadata, self->fd, id);
-}
-
-/* As a delay it would mean -1, due at once, which nobody means by HWTIMER_NEVER. */
-TEST_F(hwtimer, never_is_no_delay)
-{
-	struct hwtimer_request requests[3];
-	__u64 id = dev_after(self->fd, HOUR, 0), none;
-	struct hwtimer_query query;
-
-	ASSERT_NE(0, id);
-	EXPECT_EQ(-EINVAL, dev_schedule(self->fd, 0, HWTIMER_NEVER, 0, &none));
-	EXPECT_EQ(-EINVAL, dev_reschedule(self->fd, id, 0, HWTIMER_NEVER));
-	ASSERT_EQ(0, dev_query(self->fd, id, &query));
-	EXPECT_GE(HOUR, query.remaining);
-
-	fill_schedules(requests, 3, 0, HOUR, 0);
-	requests[0].time = HWTIMER_NEVER;
-	requests[1].op = HWTIMER_OP_RESCHEDULE;
-	requests[1].user_data = 0;
-	requests[1].id = id;
-	requests[1].time = HWTIMER_NEVER;
-	ASSERT_EQ(3, dev_submit(self->fd, requests, 3));
-	EXPECT_EQ(-EINVAL, requests[0].result);
-	EXPECT_EQ(-EINVAL, requests[1].result);
-	EXPECT_EQ(0, requests[2].result);
-	EXPECT_EQ(2, stats_of(self->fd).pending);
-
-	/* Any other negative number is a delay. */
-	EXPECT_NE(0, dev_after(self->fd, HWTIMER_NEVER - 1, 0));
-	EXPECT_EQ(1, dev_discard_events(self->fd, 1));
-}
-
-TEST_F(hwtimer, never_waits)
-{
-	__u64 id = dev_at(self->fd, HWTIMER_NEVER, 0);
-	struct hwtimer_query query;
-
-	ASSERT_NE(0, id);
-	expect_waits(_metadata, self->fd, id);
-	ASSERT_EQ(0, dev_query(self->fd, id, &query));
-	EXPECT_EQ(HWTIMER_NEVER, query.deadline);
-}
-
 TEST_F(hwtimer, those_that_wait_do_not_stop_the_others)
 {
 	__u64 never = dev_at(self->fd, HWTIMER_NEVER, 0), id;
 
 	ASSERT_NE(0, never);
-	ASSERT_NE(0, dev_after(self->fd, INT64_MAX, 0));
+	ASSERT_NE(0, dev_after(self->fd, HWTIMER_NEVER, 0));
+	ASSERT_NE(0, dev_after(self->fd, INT64_MAX - 1, 0));
 	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
 	id = dev_after(self->fd, 5 * MS, 9);
 	expect_event(_metadata, self->fd, id, 9);
@@ -198,7 +198,7 @@ TEST_F(hwtimer, earlier_timer_overtakes_a_pending_one)
 {
 	struct hwtimer_request requests[2];
 
-	fill_schedules(requests, 2, HWTIMER_ABSOLUTE, 0, 0);
+	fill_schedules(requests, 2, HWTIMER_REQ_ABSTIME, 0, 0);
 	requests[0].time = 55 * MS;
 	schedule_in_time(_metadata, self->fd, CLOCK_MONOTONIC, requests, 2,
 			 5 * MS);
@@ -280,7 +280,7 @@ TEST_F(wheel, all_come_never_early_and_in_order)
 	__u64 base = now_ns() + 100 * MS;
 	bool in_time;
 
-	fill_schedules(requests, n, HWTIMER_ABSOLUTE, 0, 0);
+	fill_schedules(requests, n, HWTIMER_REQ_ABSTIME, 0, 0);
 	/* 37 has no common factor with the number of timers, which shuffles them. */
 	for (unsigned int i = 0; i < n; i++) {
 		requests[i].user_data = i * 37 % n;
@@ -318,43 +318,86 @@ TEST_F(hwtimer, ids_are_distinct_and_never_zero)
 	}
 }
 
-TEST_F(hwtimer, op_may_be_named)
+/* The ioctl says what is to be done. */
+TEST_F(hwtimer, op_and_id_are_ignored)
+{
+	const __u32 ops[] = { HWTIMER_OP_SCHEDULE, HWTIMER_OP_CANCEL,
+			      HWTIMER_OP_RESCHEDULE, 4, UINT_MAX };
+	__u64 first = dev_after(self->fd, HOUR, 1);
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(ops); i++) {
+		struct hwtimer_request request = {
+			.op = ops[i],
+			.id = first,
+			.time = HOUR,
+			.result = -1,
+		};
+
+		EXPECT_EQ(0,
+			  dev_ioctl(self->fd, HWTIMER_IOC_SCHEDULE, &request));
+		EXPECT_NE(0, request.id);
+		EXPECT_NE(first, request.id);
+	}
+	EXPECT_EQ(1 + ARRAY_SIZE(ops), stats_of(self->fd).pending);
+}
+
+TEST_F(hwtimer, flags_of_other_operations_are_ignored)
+{
+	struct hwtimer_timer timer;
+	__u64 id;
+
+	id = dev_add(self->fd,
+		     (struct hwtimer_request){
+			     .flags = HWTIMER_REQ_DISCARD | HWTIMER_REQ_REARM |
+				      HWTIMER_REQ_CREATE | HWTIMER_REQ_SET,
+			     .time = HOUR,
+			     .user_data = 7,
+		     });
+	ASSERT_NE(0, id);
+	timer = query_of(_metadata, self->fd, id);
+	EXPECT_EQ(7, timer.user_data);
+	EXPECT_EQ(0, timer.flags);
+}
+
+/* They are about a timer that repeats. */
+TEST_F(hwtimer, without_an_interval_its_fields_are_ignored)
 {
 	struct hwtimer_request request = {
-		.op = HWTIMER_OP_SCHEDULE,
-		.time = HOUR,
-		.result = -1,
+		.flags = HWTIMER_REQ_FIXED_DELAY,
+		.user_data = 7,
+		.expirations_max = 5,
 	};
+	struct hwtimer_timer timer;
+	struct hwtimer_event event;
+	__u64 id = dev_add(self->fd, request);
 
-	EXPECT_EQ(0, dev_ioctl(self->fd, HWTIMER_IOC_SCHEDULE, &request));
-	EXPECT_NE(0, request.id);
+	ASSERT_NE(0, id);
+	timer = query_of(_metadata, self->fd, id);
+	EXPECT_EQ(0, timer.interval);
+	EXPECT_EQ(0, timer.flags);
+	EXPECT_EQ(0, timer.expirations_left);
+	expect_event(_metadata, self->fd, id, 7);
+	sleep_ns(20 * MS);
+	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
+	EXPECT_EQ(0, stats_of(self->fd).pending);
 }
 
 TEST_F(hwtimer, bad_fields_are_einval)
 {
 	const struct hwtimer_request bad[] = {
-		{ .op = HWTIMER_OP_CANCEL },
-		{ .op = HWTIMER_OP_RESCHEDULE },
-		{ .op = 4 },
-		{ .op = UINT_MAX },
-		{ .flags = HWTIMER_DISCARD },
-		{ .flags = HWTIMER_ABSOLUTE | HWTIMER_DISCARD },
-		{ .flags = HWTIMER_FIXED_DELAY },
-		{ .flags = 8 },
+		{ .flags = 1U << 6 },
 		{ .flags = 1U << 31 },
-		{ .id = 1 },
-		{ .count = 1 },
-		{ .count = UINT_MAX },
+		{ .interval = INT64_MAX + 1ULL },
+		{ .interval = UINT64_MAX },
+		{ .slack = INT64_MAX + 1ULL },
+		{ .slack = UINT64_MAX },
 		{ .reserved = 1 },
 		{ .reserved = 1ULL << 63 },
 	};
 	struct hwtimer_stats stats;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
-		struct hwtimer_request request = bad[i];
-		int ret = dev_ioctl(self->fd, HWTIMER_IOC_SCHEDULE, &request);
-
-		EXPECT_EQ(-EINVAL, ret)
+		EXPECT_EQ(-EINVAL, dev_try(self->fd, bad[i]))
 		{
 			TH_LOG("bad[%u]", i);
 		}

@@ -42,13 +42,12 @@ enum end { CANCEL, CANCEL_ALL, EXPIRE, HAND_BACK };
 
 static void hand_back(struct __test_metadata *_metadata, int fd, unsigned int n)
 {
-	struct hwtimer_unprocessed timers[BATCH];
-	__u64 left = 1;
+	struct hwtimer_timer timers[BATCH];
+	__u64 cursor = 0;
+	int ret;
 
-	while (left) {
-		int ret = dev_stop(fd, timers, BATCH, &left);
-
-		ASSERT_LE(0, ret);
+	while ((ret = dev_stop(fd, timers, BATCH, &cursor))) {
+		ASSERT_LT(0, ret);
 		n -= ret;
 	}
 	ASSERT_EQ(0, n);
@@ -58,7 +57,6 @@ static void hand_back(struct __test_metadata *_metadata, int fd, unsigned int n)
 static void come_and_go(struct __test_metadata *_metadata, int fd,
 			unsigned int n, enum end end, __u64 *ids)
 {
-	struct hwtimer_cancel_all all = { .size = sizeof(all) };
 	__u64 delay = end == EXPIRE ? 0 : HOUR;
 
 	ASSERT_EQ(n, dev_schedule_many(fd, n, 0, delay, ids));
@@ -67,8 +65,7 @@ static void come_and_go(struct __test_metadata *_metadata, int fd,
 		ASSERT_EQ(n, dev_cancel_many(fd, n, ids));
 		break;
 	case CANCEL_ALL:
-		ASSERT_EQ(0, dev_ioctl(fd, HWTIMER_IOC_CANCEL_ALL, &all));
-		ASSERT_EQ(n, all.cancelled);
+		ASSERT_EQ(n, dev_cancel_all(fd, 0));
 		break;
 	case EXPIRE:
 		ASSERT_EQ(n, dev_discard_events(fd, n));
@@ -84,7 +81,7 @@ static void expect_nobody(struct __test_metadata *_metadata, int fd,
 {
 	/* QUERY and RESCHEDULE of some; CANCEL of all */
 	for (unsigned int i = 0; i < n; i += 1 + n / 100) {
-		struct hwtimer_query query;
+		struct hwtimer_timer query;
 
 		ASSERT_EQ(-ENOENT, dev_query(fd, ids[i], &query));
 		ASSERT_EQ(-ENOENT, dev_reschedule(fd, ids[i], 0, HOUR));
@@ -298,21 +295,18 @@ TEST_F(shrink, two_threads)
 /* LIST and CANCEL_ALL go on with a cursor from before. */
 TEST_F(shrink, cursors_from_before)
 {
-	struct hwtimer_cancel_all all = { .size = sizeof(all) };
-	struct hwtimer_listed listed[4];
-	__u64 cursor;
+	struct hwtimer_timer listed[4];
+	__u64 cursor, before;
 
 	come_and_go(_metadata, self->fd, self->n, CANCEL, self->ids);
-	cursor = (__u32)self->ids[self->n - 1] + 1;
+	before = (__u32)self->ids[self->n - 1] + 1;
 	await_small(self->fd);
 	ASSERT_NE(0, dev_after(self->fd, HOUR, 1));
-	all.cursor = cursor;
+	cursor = before;
 	EXPECT_EQ(0, dev_list(self->fd, listed, 4, &cursor));
-	EXPECT_EQ(0, dev_ioctl(self->fd, HWTIMER_IOC_CANCEL_ALL, &all));
-	EXPECT_EQ(0, all.cancelled);
-	all.cursor = 0;
-	EXPECT_EQ(0, dev_ioctl(self->fd, HWTIMER_IOC_CANCEL_ALL, &all));
-	EXPECT_EQ(1, all.cancelled);
+	cursor = before;
+	EXPECT_EQ(0, dev_cancel_some(self->fd, 0, listed, 4, &cursor));
+	EXPECT_EQ(1, dev_cancel_some(self->fd, 0, listed, 4, NULL));
 }
 
 TEST_HARNESS_MAIN

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Slack: how late a timer may be, so that it shares a wake-up with others. Slack makes no
- * timer early, and changes neither deadline nor phase; the worker turns less often; slack
- * that makes no sense is refused.
+ * timer early, and changes neither deadline nor phase; the worker turns less often. It may be
+ * longer than the delay and the interval.
  */
 #include "hwtimer_test.h"
 
@@ -34,7 +34,7 @@ static int open_kind(__u32 kind)
 {
 	struct hwtimer_setup setup = {
 		.kind = kind,
-		.clock = CLOCK_MONOTONIC,
+		.clock = HWTIMER_CLOCK_MONOTONIC,
 	};
 	int fd = dev_open(O_NONBLOCK);
 
@@ -59,13 +59,13 @@ TEST_F(slack, comes_with_its_own_deadline_and_never_early)
 
 	for (unsigned int i = 0; i < 50; i++) {
 		deadlines[i] = base + i * 37 % 50 * (3 * MS + 7);
-		ASSERT_NE(0,
-			  dev_add(self->fd, (struct hwtimer_request){
-						    .flags = HWTIMER_ABSOLUTE,
-						    .time = deadlines[i],
-						    .slack = i * MS,
-						    .user_data = i,
-					    }));
+		ASSERT_NE(0, dev_add(self->fd,
+				     (struct hwtimer_request){
+					     .flags = HWTIMER_REQ_ABSTIME,
+					     .time = deadlines[i],
+					     .slack = i * MS,
+					     .user_data = i,
+				     }));
 	}
 	for (unsigned int i = 0; i < 50; i++) {
 		struct hwtimer_event event;
@@ -82,16 +82,16 @@ TEST_F(slack, comes_with_its_own_deadline_and_never_early)
 #define SHARED 50
 
 /* Returns how often the worker turns for timers that are 4 ms apart. */
-static __u64 turns_with(struct __test_metadata *_metadata, __u32 kind,
-			__u64 slack)
+static long long turns_with(struct __test_metadata *_metadata, __u32 kind,
+			    __u64 slack)
 {
 	struct hwtimer_request requests[SHARED];
 	struct hwtimer_event events[SHARED];
 	int fd = open_kind(kind);
-	__u64 turns;
+	long long turns;
 
 	ASSERT_LE(0, fd);
-	fill_schedules(requests, SHARED, HWTIMER_ABSOLUTE, now_ns(), 0);
+	fill_schedules(requests, SHARED, HWTIMER_REQ_ABSTIME, now_ns(), 0);
 	for (unsigned int i = 0; i < SHARED; i++) {
 		requests[i].time += 30 * MS + i * 4 * MS;
 		requests[i].slack = slack;
@@ -100,7 +100,7 @@ static __u64 turns_with(struct __test_metadata *_metadata, __u32 kind,
 	ASSERT_EQ(SHARED, dev_collect(fd, events, SHARED));
 	for (unsigned int i = 0; i < SHARED; i++)
 		expect_due(_metadata, &events[i]);
-	turns = stats_of(fd).turns;
+	turns = told(fd, "turns");
 	ASSERT_EQ(0, close(fd));
 	return turns;
 }
@@ -111,14 +111,14 @@ static __u64 turns_with(struct __test_metadata *_metadata, __u32 kind,
  */
 TEST_F(slack, timers_share_wakeups)
 {
-	__u64 without = 0, with = 0;
+	long long without = 0, with = 0;
 
 	for (unsigned int i = 0; i < 10 && without < SHARED / 2; i++)
 		without = turns_with(_metadata, variant->kind, 0);
 	if (without < SHARED / 2)
 		SKIP(return, "the machine is too busy to turn for each timer");
 	with = turns_with(_metadata, variant->kind, 100 * MS);
-	TH_LOG("%llu turns without, %llu with slack", without, with);
+	TH_LOG("%lld turns without, %lld with slack", without, with);
 	EXPECT_LT(0, with);
 	EXPECT_LT(with, without / 2);
 }
@@ -173,7 +173,7 @@ TEST_F(slack, query_tells_no_more_than_was_scheduled)
 
 TEST_F(slack, query_after_expiration)
 {
-	struct hwtimer_query query;
+	struct hwtimer_timer query;
 	__u64 id;
 
 	id = dev_add(self->fd, (struct hwtimer_request){
@@ -190,11 +190,11 @@ TEST_F(slack, query_after_expiration)
 /* After its deadline a timer with slack may still be pending; its remaining time is 0. */
 TEST_F(slack, query_between_deadline_and_expiration)
 {
-	struct hwtimer_query query;
+	struct hwtimer_timer query;
 	__u64 id;
 
 	id = dev_add(self->fd, (struct hwtimer_request){
-				       .flags = HWTIMER_ABSOLUTE,
+				       .flags = HWTIMER_REQ_ABSTIME,
 				       .time = now_ns() - MS,
 				       .slack = 10 * MS,
 			       });
@@ -206,7 +206,7 @@ TEST_F(slack, query_between_deadline_and_expiration)
 
 TEST_F(slack, stop_tells_the_same_as_query)
 {
-	struct hwtimer_unprocessed timer;
+	struct hwtimer_timer timer;
 	__u64 id, slack;
 
 	id = dev_add(self->fd, (struct hwtimer_request){
@@ -222,158 +222,153 @@ TEST_F(slack, stop_tells_the_same_as_query)
 	EXPECT_EQ(HOUR, timer.interval);
 }
 
-TEST_F(slack, no_longer_than_the_delay)
+/* Expects that SCHEDULE takes each slack, and that the timer has no more than that. */
+static void expect_taken(struct __test_metadata *_metadata, int fd,
+			 struct hwtimer_request request)
 {
-	struct hwtimer_request request = { .time = 10 * MS };
+	const __u64 slacks[] = { 1, SEC, HOUR, 100 * YEAR, INT64_MAX };
 
-	request.slack = 10 * MS;
-	EXPECT_EQ(0, dev_try(self->fd, request));
-	request.slack = 10 * MS + 1;
-	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
-	request.slack = INT64_MAX;
-	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
-	request.slack = UINT64_MAX;
-	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
-	request.time = INT64_MAX;
-	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
-	request.slack = INT64_MAX + 1ULL;
-	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
+	for (unsigned int i = 0; i < ARRAY_SIZE(slacks); i++) {
+		__u64 id;
+
+		request.slack = slacks[i];
+		id = dev_add(fd, request);
+		ASSERT_NE(0, id);
+		EXPECT_GE(slacks[i], slack_of(_metadata, fd, id));
+		EXPECT_EQ(0, dev_cancel(fd, id, HWTIMER_REQ_DISCARD));
+	}
+}
+
+/* Whatever the time and the interval are, also where the clock ends before the slack */
+TEST_F(slack, may_be_longer_than_everything)
+{
+	const __s64 times[] = { INT64_MIN, -1,		 0,
+				1,	   MS,		 INT64_MAX - 1,
+				INT64_MAX, HWTIMER_NEVER };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(times); i++) {
+		struct hwtimer_request request = { .time = times[i] };
+
+		expect_taken(_metadata, self->fd, request);
+		request.flags = HWTIMER_REQ_ABSTIME;
+		expect_taken(_metadata, self->fd, request);
+		request.interval = MS;
+		expect_taken(_metadata, self->fd, request);
+		request.flags = HWTIMER_REQ_FIXED_DELAY;
+		expect_taken(_metadata, self->fd, request);
+	}
+}
+
+TEST_F(slack, over_int64_max_is_einval)
+{
+	const __u64 slacks[] = { INT64_MAX + 1ULL, UINT64_MAX };
+	__u64 id = dev_after(self->fd, HOUR, 0);
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(slacks); i++) {
+		struct hwtimer_request request = {
+			.op = HWTIMER_OP_SCHEDULE,
+			.time = HOUR,
+			.slack = slacks[i],
+		};
+		struct hwtimer_bulk_timer timer = { .time = HOUR };
+		__u64 result;
+		struct hwtimer_bulk bulk = {
+			.op = HWTIMER_OP_SCHEDULE,
+			.timers = (uintptr_t)&timer,
+			.results = (uintptr_t)&result,
+			.slack = slacks[i],
+			.count = 1,
+		};
+
+		EXPECT_EQ(-EINVAL, dev_try(self->fd, request));
+		ASSERT_EQ(1, dev_submit(self->fd, &request, 1));
+		EXPECT_EQ(-EINVAL, request.result);
+		EXPECT_EQ(-EINVAL,
+			  dev_ioctl(self->fd, HWTIMER_IOC_BULK, &bulk));
+		request.id = id;
+		request.flags = HWTIMER_REQ_SET;
+		EXPECT_EQ(-EINVAL, dev_ioctl(self->fd, HWTIMER_IOC_RESCHEDULE,
+					     &request));
+	}
 	EXPECT_EQ(1, stats_of(self->fd).scheduled);
-}
-
-TEST_F(slack, there_is_none_in_no_delay)
-{
-	const __u64 times[] = { 0, -2ULL, -HOUR, 1ULL << 63 };
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(times); i++) {
-		struct hwtimer_request request = {
-			.time = times[i],
-			.slack = 1,
-		};
-
-		EXPECT_EQ(-EDOM, dev_try(self->fd, request));
-		request.slack = 0;
-		EXPECT_EQ(0, dev_try(self->fd, request));
-	}
-	EXPECT_EQ(ARRAY_SIZE(times),
-		  dev_discard_events(self->fd, ARRAY_SIZE(times)));
-}
-
-TEST_F(slack, no_longer_than_the_deadline)
-{
-	struct hwtimer_request request = { .flags = HWTIMER_ABSOLUTE };
-
-	request.time = 1000;
-	request.slack = 1000;
-	EXPECT_EQ(0, dev_try(self->fd, request));
-	request.slack = 1001;
-	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
-	request.time = now_ns() + HOUR;
-	request.slack = request.time + 1;
-	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
-	request.slack = request.time;
-	EXPECT_EQ(0, dev_try(self->fd, request));
-	request.time = INT64_MAX;
-	request.slack = UINT64_MAX;
-	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
-	EXPECT_EQ(2, stats_of(self->fd).scheduled);
-}
-
-TEST_F(slack, there_is_none_before_the_beginning)
-{
-	const __u64 times[] = { 0, -2ULL, 1ULL << 63 };
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(times); i++) {
-		struct hwtimer_request request = {
-			.flags = HWTIMER_ABSOLUTE,
-			.time = times[i],
-			.slack = 1,
-		};
-
-		EXPECT_EQ(-EDOM, dev_try(self->fd, request));
-	}
-	EXPECT_EQ(0, stats_of(self->fd).scheduled);
-}
-
-TEST_F(slack, no_longer_than_the_interval)
-{
-	struct hwtimer_request request = { .time = HOUR, .interval = SEC };
-
-	request.slack = SEC;
-	EXPECT_EQ(0, dev_try(self->fd, request));
-	request.slack = SEC + 1;
-	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
-	request.flags = HWTIMER_FIXED_DELAY;
-	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
-	request.slack = SEC;
-	EXPECT_EQ(0, dev_try(self->fd, request));
-	request.flags = HWTIMER_ABSOLUTE;
-	request.time = now_ns() + HOUR;
-	request.slack = SEC + 1;
-	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
-	/* Nor longer than the first delay, if that is shorter than the interval. */
-	request = (struct hwtimer_request){
-		.time = MS,
-		.interval = SEC,
-		.slack = MS + 1,
-	};
-	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
-	EXPECT_EQ(2, stats_of(self->fd).scheduled);
+	EXPECT_EQ(0, stats_of(self->fd).rescheduled);
 }
 
 /*
- * A timer for HWTIMER_NEVER may have any slack, up to its interval if it has one, and can
- * be rescheduled.
+ * Slack that is longer than the delay is slack all the same: of many timers that are due soon,
+ * most wait for a common moment, and each comes.
  */
+TEST_F(slack, longer_than_the_delay_shares_wakeups)
+{
+	struct hwtimer_request requests[SHARED];
+	struct hwtimer_event event;
+	unsigned int late = 0;
+
+	fill_schedules(requests, SHARED, 0, MS, 0);
+	for (unsigned int i = 0; i < SHARED; i++) {
+		requests[i].time += i * 4 * MS;
+		requests[i].slack = SEC;
+	}
+	ASSERT_EQ(SHARED, dev_submit(self->fd, requests, SHARED));
+	for (unsigned int i = 0; i < SHARED; i++) {
+		ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+		expect_due(_metadata, &event);
+		late += event.lateness > 2 * MS;
+	}
+	TH_LOG("%u of %u came later than a tick", late, SHARED);
+	EXPECT_LT(SHARED / 2, late);
+}
+
+/* A slow reader is told of all deadlines that passed, as without slack. */
+TEST_F(slack, longer_than_the_interval_loses_no_expiration)
+{
+	__u64 deadline = now_ns() + 5 * MS, interval = 5 * MS;
+	unsigned int total = 0;
+
+	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
+					       .flags = HWTIMER_REQ_ABSTIME,
+					       .time = deadline,
+					       .interval = interval,
+					       .slack = 20 * interval,
+					       .expirations_max = 60,
+				       }));
+	while (total < 60) {
+		struct hwtimer_event event;
+
+		ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+		expect_not_early(_metadata, &event, CLOCK_MONOTONIC);
+		EXPECT_EQ(deadline, event.deadline);
+		deadline += event.expirations * interval;
+		total += event.expirations;
+	}
+	EXPECT_EQ(60, total);
+	EXPECT_EQ(0, stats_of(self->fd).pending);
+}
+
+/* A timer for HWTIMER_NEVER keeps its slack for the time when it is rescheduled. */
 TEST_F(slack, of_what_never_comes)
 {
 	struct hwtimer_request request = {
-		.flags = HWTIMER_ABSOLUTE,
+		.flags = HWTIMER_REQ_ABSTIME,
 		.time = HWTIMER_NEVER,
-		.slack = LLONG_MAX,
+		.slack = 10 * MS,
 	};
 	struct hwtimer_event event;
 	__u64 id, deadline;
 
-	EXPECT_EQ(0, dev_try(self->fd, request));
-	request.slack++;
-	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
-	request.interval = HOUR;
-	EXPECT_EQ(-EDOM, dev_try(self->fd, request));
-	request.slack = HOUR;
-	EXPECT_EQ(0, dev_try(self->fd, request));
-	request.slack = 10 * MS;
 	id = dev_add(self->fd, request);
 	ASSERT_NE(0, id);
 	EXPECT_EQ(0, dev_poll(self->fd, POLLIN, 50));
 	deadline = now_ns() + 5 * MS;
-	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
+	ASSERT_EQ(0,
+		  dev_reschedule(self->fd, id, HWTIMER_REQ_ABSTIME, deadline));
 	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	EXPECT_EQ(id, event.id);
 	EXPECT_EQ(deadline, event.deadline);
 	expect_due(_metadata, &event);
 }
 
-TEST_F(slack, submit_refuses_what_schedule_refuses)
-{
-	struct hwtimer_request requests[4];
-	struct hwtimer_stats stats;
-
-	fill_schedules(requests, 4, 0, HOUR, 0);
-	requests[0].slack = HOUR;
-	requests[1].slack = HOUR + 1;
-	requests[3].interval = SEC;
-	requests[3].slack = SEC + 1;
-	ASSERT_EQ(4, dev_submit(self->fd, requests, 4));
-	EXPECT_EQ(0, requests[0].result);
-	EXPECT_EQ(-EDOM, requests[1].result);
-	EXPECT_EQ(0, requests[2].result);
-	EXPECT_EQ(-EDOM, requests[3].result);
-	stats = stats_of(self->fd);
-	EXPECT_EQ(2, stats.pending);
-}
-
-/* Rescheduling keeps the slack, which may then be longer than the rest of the delay. */
+/* Rescheduling keeps the slack. */
 TEST_F(slack, stays_when_rescheduled)
 {
 	struct hwtimer_event event;
@@ -388,7 +383,7 @@ TEST_F(slack, stays_when_rescheduled)
 	slack = slack_of(_metadata, self->fd, id);
 	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, 2 * HOUR));
 	EXPECT_EQ(slack, slack_of(_metadata, self->fd, id));
-	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE,
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_REQ_ABSTIME,
 				    HWTIMER_NEVER));
 	EXPECT_EQ(slack, slack_of(_metadata, self->fd, id));
 	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, 5 * MS));
@@ -409,11 +404,12 @@ TEST_F(slack, rescheduled_to_and_fro_comes_once)
 			       });
 	for (unsigned int i = 0; i < 200; i++) {
 		deadline = now_ns() + HOUR + i * 7919 % 200 * MS;
-		ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE,
+		ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_REQ_ABSTIME,
 					    deadline));
 	}
 	deadline = now_ns() + 10 * MS;
-	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, deadline));
+	ASSERT_EQ(0,
+		  dev_reschedule(self->fd, id, HWTIMER_REQ_ABSTIME, deadline));
 	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	expect_due(_metadata, &event);
 	EXPECT_EQ(deadline, event.deadline);
@@ -450,11 +446,11 @@ TEST_F(slack, keeps_the_phase_of_a_periodic_timer)
 	unsigned int total = 0;
 
 	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
-					       .flags = HWTIMER_ABSOLUTE,
+					       .flags = HWTIMER_REQ_ABSTIME,
 					       .time = deadline,
 					       .interval = interval,
 					       .slack = interval,
-					       .count = 12,
+					       .expirations_max = 12,
 				       }));
 	while (total < 12) {
 		struct hwtimer_event event;
@@ -476,7 +472,7 @@ TEST_F(slack, longest_waits)
 	__u64 id;
 
 	id = dev_add(self->fd, (struct hwtimer_request){
-				       .flags = HWTIMER_ABSOLUTE,
+				       .flags = HWTIMER_REQ_ABSTIME,
 				       .time = HWTIMER_NEVER,
 				       .slack = INT64_MAX,
 			       });
@@ -484,30 +480,17 @@ TEST_F(slack, longest_waits)
 	sleep_ns(20 * MS);
 	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, 24 * HOUR));
-	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, INT64_MAX));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_REQ_ABSTIME,
+				    INT64_MAX - 1));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, 0));
 	sleep_ns(20 * MS);
 	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
+	/* It does not hold up others. */
+	ASSERT_NE(0, dev_after(self->fd, MS, 7));
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+	EXPECT_EQ(7, event.user_data);
 	EXPECT_EQ(0, dev_cancel(self->fd, id, 0));
 	EXPECT_EQ(0, stats_of(self->fd).pending);
-}
-
-/* The end of the clock limits the slack of a delay and of a deadline. */
-TEST_F(slack, no_longer_than_the_clock)
-{
-	struct hwtimer_request request = { .flags = 0 };
-
-	for (unsigned int i = 0; i < 2; i++) {
-		request.flags = i ? HWTIMER_ABSOLUTE : 0;
-		request.time = INT64_MAX;
-		request.slack = 1;
-		EXPECT_EQ(-EDOM, dev_try(self->fd, request));
-		request.time = INT64_MAX - HOUR;
-		request.slack = HOUR + 1;
-		EXPECT_EQ(-EDOM, dev_try(self->fd, request));
-		request.slack = HOUR;
-		EXPECT_EQ(0, dev_try(self->fd, request));
-	}
-	EXPECT_EQ(2, stats_of(self->fd).pending);
 }
 
 TEST_HARNESS_MAIN

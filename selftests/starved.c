@@ -246,8 +246,8 @@ static void *(*const calls[])(void *) = {
 #define CALLS ARRAY_SIZE(calls)
 
 /*
- * In the second login: a thread for each call, which waits for a page that never comes. STOP
- * comes last, as nothing could be scheduled after it.
+ * In the second login: a thread for each call, which waits for a page that never comes. The
+ * one that stops the instance comes last, as nothing could be scheduled after it.
  */
 static void wait_in_calls(struct actor *actor, int fd)
 {
@@ -297,16 +297,15 @@ TEST_F(starved, a_login_in_the_middle_of_each_call)
 
 /* ---- a login that hardly runs ---- */
 
-/* One step: each call, on the shared instance, and STOP on one of its own */
+/* One step: each call, on the shared instance, and a stop of one of its own */
 static void step(int fd)
 {
 	static struct hwtimer_bulk_timer timers[STEP];
 	static struct hwtimer_request requests[STEP];
 	static struct hwtimer_event events[STEP];
-	static struct hwtimer_listed listed[STEP];
-	static struct hwtimer_unprocessed handed[STEP];
+	static struct hwtimer_timer listed[STEP];
+	static struct hwtimer_timer handed[STEP];
 	static __u64 ids[STEP];
-	struct hwtimer_cancel_all all;
 	__u64 cursor = 0;
 	int own;
 
@@ -318,7 +317,7 @@ static void step(int fd)
 	dev_submit(fd, requests, STEP);
 	dev_list(fd, listed, STEP, &cursor);
 	dev_read(fd, events, STEP);
-	dev_cancel_all(fd, HWTIMER_DISCARD, &all);
+	dev_cancel_all(fd, HWTIMER_LIST_DISCARD);
 	own = dev_open(O_NONBLOCK);
 	dev_bulk(own, HWTIMER_OP_SCHEDULE, 0, timers, ids, STEP);
 	dev_stop(own, handed, STEP, NULL);

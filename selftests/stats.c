@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * STATS and fdinfo: the counters through a timer's life, the histogram of lateness, and the
- * worker's wake-ups.
+ * STATS and fdinfo: the counters through a timer's life, the histogram of lateness, and, in
+ * fdinfo only, the wheel's counters.
  */
 #include "hwtimer_test.h"
 
 TEST_F(hwtimer, all_is_zero_at_first)
 {
-	struct hwtimer_stats stats, zero = { .size = sizeof(zero) };
+	struct hwtimer_stats stats, zero = { 0 };
 
 	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	zero.bytes = stats.bytes;
@@ -20,7 +20,7 @@ TEST_F(hwtimer, busy_neighbour_wakes_up_for_itself)
 {
 	unsigned int rounds = scaled(30) + 3, woken = 0;
 	int other = dev_open(0);
-	__u64 before, last = 0;
+	long long before, last = 0;
 
 	ASSERT_LE(0, other);
 	/* This instance was served once and is idle since, with a pending timer. */
@@ -28,20 +28,20 @@ TEST_F(hwtimer, busy_neighbour_wakes_up_for_itself)
 	ASSERT_NE(0, dev_after(self->fd, 0, 0));
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	dev_wait_rest(self->fd);
-	before = stats_of(self->fd).wakeups;
+	before = told(self->fd, "wakeups");
 	EXPECT_LE(1, before);
 	for (unsigned int i = 1; i <= rounds; i++) {
-		__u64 now;
+		long long now;
 
 		ASSERT_NE(0, dev_after(other, 5 * MS, 0));
 		ASSERT_TRUE(dev_wait_ready(other, i));
-		now = stats_of(other).wakeups;
+		now = told(other, "wakeups");
 		woken += now > last;
 		last = now;
 	}
 	EXPECT_LE(1, woken);
 	TH_LOG("%u of %u timers woke the worker up", woken, rounds);
-	EXPECT_EQ(before, stats_of(self->fd).wakeups);
+	EXPECT_EQ(before, told(self->fd, "wakeups"));
 	ASSERT_EQ(0, close(other));
 }
 
@@ -55,8 +55,8 @@ TEST_F(hwtimer, counters_follow_a_timer)
 	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(1, stats.scheduled);
 	EXPECT_EQ(1, stats.pending);
-	EXPECT_EQ(1, stats.entries);
-	EXPECT_EQ(0, stats.dead);
+	EXPECT_EQ(1, told(self->fd, "entries"));
+	EXPECT_EQ(0, told(self->fd, "dead"));
 	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, 0));
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	ASSERT_EQ(0, dev_stats(self->fd, &stats));
@@ -64,14 +64,80 @@ TEST_F(hwtimer, counters_follow_a_timer)
 	EXPECT_EQ(0, stats.pending);
 	EXPECT_EQ(1, stats.expired);
 	EXPECT_EQ(1, stats.ready);
-	EXPECT_LE(1, stats.walked);
-	EXPECT_LE(1, stats.turns);
-	EXPECT_LE(1, stats.wakeups);
+	EXPECT_LE(1, told(self->fd, "walked"));
+	EXPECT_LE(1, told(self->fd, "turns"));
+	EXPECT_LE(1, told(self->fd, "wakeups"));
 	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
 	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(1, stats.expired);
 	EXPECT_EQ(0, stats.ready);
 	EXPECT_EQ(1, stats.delivered);
+}
+
+/* Expects that the counters balance, and returns them. */
+static struct hwtimer_stats balanced(struct __test_metadata *_metadata, int fd)
+{
+	struct hwtimer_stats stats = stats_of(fd);
+
+	expect_balance(_metadata, &stats);
+	return stats;
+}
+
+/* Each way in which a timer can begin, go on, and end */
+TEST_F(hwtimer, counters_balance_after_each_call)
+{
+	struct hwtimer_request rearm = {
+		.flags = HWTIMER_REQ_REARM,
+		.time = HOUR,
+	};
+	struct hwtimer_event event;
+	struct hwtimer_stats stats;
+	__u64 id;
+
+	/* A periodic timer: pending again; cancelled while its event waits, which is read */
+	id = dev_every(self->fd, 0, HOUR, 0);
+	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+	EXPECT_EQ(1, balanced(_metadata, self->fd).rearmed);
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, 0));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	balanced(_metadata, self->fd);
+	EXPECT_EQ(1, dev_cancel(self->fd, id, 0));
+	EXPECT_EQ(0, balanced(_metadata, self->fd).cancelled);
+	ASSERT_EQ(1, dev_read(self->fd, &event, 1));
+	stats = balanced(_metadata, self->fd);
+	EXPECT_EQ(1, stats.scheduled);
+	EXPECT_EQ(1, stats.rearmed);
+	EXPECT_EQ(2, stats.expired);
+	EXPECT_EQ(2, stats.delivered);
+	EXPECT_EQ(0, stats.pending);
+
+	/* A timer whose event is dropped by REARM, and which is then cancelled */
+	rearm.id = dev_after(self->fd, 0, 0);
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	ASSERT_EQ(0, dev_ioctl(self->fd, HWTIMER_IOC_RESCHEDULE, &rearm));
+	stats = balanced(_metadata, self->fd);
+	EXPECT_EQ(3, stats.scheduled);
+	EXPECT_EQ(2, stats.rescheduled);
+	EXPECT_EQ(1, stats.discarded);
+	EXPECT_EQ(1, stats.pending);
+	ASSERT_EQ(0, dev_cancel(self->fd, rearm.id, 0));
+	EXPECT_EQ(1, balanced(_metadata, self->fd).cancelled);
+
+	/* CANCEL_ALL hands back one timer that is pending and one whose event waits. */
+	ASSERT_NE(0, dev_every(self->fd, 0, HOUR, 0));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	make_ready(_metadata, self->fd, 1);
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
+	EXPECT_EQ(2, dev_cancel_all(self->fd, 0));
+	stats = balanced(_metadata, self->fd);
+	EXPECT_EQ(3, stats.cancelled);
+	EXPECT_EQ(2, stats.rearmed);
+	EXPECT_EQ(2, stats.ready);
+	EXPECT_EQ(0, stats.pending);
+	EXPECT_EQ(0, dev_cancel_all(self->fd, HWTIMER_LIST_DISCARD));
+	stats = balanced(_metadata, self->fd);
+	EXPECT_EQ(3, stats.discarded);
+	EXPECT_EQ(0, stats.ready);
 }
 
 TEST_F(hwtimer, cancelled_timers_leave_dead_entries)
@@ -84,7 +150,7 @@ TEST_F(hwtimer, cancelled_timers_leave_dead_entries)
 	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(60, stats.pending);
 	EXPECT_EQ(40, stats.cancelled);
-	EXPECT_EQ(60, stats.entries - stats.dead);
+	EXPECT_EQ(60, told(self->fd, "entries") - told(self->fd, "dead"));
 }
 
 /*
@@ -111,43 +177,37 @@ static void schedule_and_cancel(struct __test_metadata *_metadata, int *fd,
 
 TEST_F(hwtimer, dead_entries_go_when_their_time_comes)
 {
-	struct hwtimer_stats stats;
 	__u64 ids[50];
 
 	schedule_and_cancel(_metadata, &self->fd, 50, 49, ids);
 	ASSERT_EQ(1, dev_discard_events(self->fd, 1));
-	do {
-		ASSERT_EQ(0, dev_stats(self->fd, &stats));
-	} while (stats.entries);
-	EXPECT_EQ(0, stats.dead);
-	EXPECT_EQ(49, stats.buried);
+	while (told(self->fd, "entries"))
+		sched_yield();
+	EXPECT_EQ(0, told(self->fd, "dead"));
+	EXPECT_EQ(49, told(self->fd, "buried"));
 }
 
 TEST_F(hwtimer, dead_entries_that_are_removed_were_walked)
 {
-	struct hwtimer_stats stats;
 	__u64 ids[50];
 
 	schedule_and_cancel(_metadata, &self->fd, 50, 50, ids);
 	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
-	do {
-		ASSERT_EQ(0, dev_stats(self->fd, &stats));
-	} while (stats.dead);
-	EXPECT_EQ(50, stats.buried);
-	EXPECT_LE(stats.passed_over + stats.refiled + stats.buried +
-			  stats.cascaded,
-		  stats.walked);
+	while (told(self->fd, "dead"))
+		sched_yield();
+	EXPECT_EQ(50, told(self->fd, "buried"));
+	EXPECT_LE(told(self->fd, "passed_over") + told(self->fd, "refiled") +
+			  told(self->fd, "buried") + told(self->fd, "cascaded"),
+		  told(self->fd, "walked"));
 }
 
 TEST_F(hwtimer, later_deadlines_add_no_entries)
 {
-	struct hwtimer_stats stats;
 	__u64 id = dev_after(self->fd, HOUR, 0);
 
 	for (unsigned int i = 1; i <= 1000; i++)
 		ASSERT_EQ(0, dev_reschedule(self->fd, id, 0, HOUR + i * SEC));
-	ASSERT_EQ(0, dev_stats(self->fd, &stats));
-	EXPECT_EQ(1, stats.entries);
+	EXPECT_EQ(1, told(self->fd, "entries"));
 }
 
 TEST_F(hwtimer, lateness_of_the_events_is_in_the_histogram)
@@ -230,20 +290,11 @@ TEST_F(hwtimer, bytes_grow_and_the_peak_stays)
 	EXPECT_LE(during.bytes, after.bytes_peak);
 }
 
-TEST_F(hwtimer, reserved_is_einval)
-{
-	struct hwtimer_stats stats = { .size = sizeof(stats), .reserved = 1 };
-
-	EXPECT_EQ(-EINVAL, dev_ioctl(self->fd, HWTIMER_IOC_STATS, &stats));
-}
-
 TEST_F(hwtimer, what_was_in_the_buffer_does_not_matter)
 {
 	struct hwtimer_stats stats;
 
 	memset(&stats, 0x5a, sizeof(stats));
-	stats.size = sizeof(stats);
-	stats.reserved = 0;
 	ASSERT_EQ(0, dev_ioctl(self->fd, HWTIMER_IOC_STATS, &stats));
 	EXPECT_EQ(0, stats.scheduled);
 	EXPECT_EQ(0, stats.lateness[HWTIMER_LATENESS_BUCKETS - 1]);
@@ -301,6 +352,17 @@ TEST_F(hwtimer, before_the_first_timer_fdinfo_tells_the_settings)
 	EXPECT_EQ(module_parameter("default_kind"), told(self->fd, "kind"));
 }
 
+TEST_F(hwtimer, counters_of_the_wheel_are_in_fdinfo)
+{
+	const char *const names[] = { "entries",     "dead",	"walked",
+				      "passed_over", "refiled", "cascaded",
+				      "buried",	     "turns",	"compactions",
+				      "wakeups" };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++)
+		EXPECT_EQ(0, told(self->fd, names[i]));
+}
+
 TEST_F(hwtimer, fdinfo_tells_the_same)
 {
 	struct hwtimer_event event;
@@ -309,20 +371,20 @@ TEST_F(hwtimer, fdinfo_tells_the_same)
 
 	/* Two expirations or more in one event */
 	id = dev_add(self->fd, (struct hwtimer_request){
-				       .flags = HWTIMER_ABSOLUTE,
+				       .flags = HWTIMER_REQ_ABSTIME,
 				       .interval = now_ns() * 2 / 3,
 			       });
 	ASSERT_NE(0, id);
 	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	EXPECT_LE(2, event.expirations);
-	ASSERT_EQ(0, dev_cancel(self->fd, id, HWTIMER_DISCARD));
+	ASSERT_EQ(0, dev_cancel(self->fd, id, HWTIMER_REQ_DISCARD));
 	ASSERT_EQ(20, dev_schedule_many(self->fd, 20, 0, HOUR, ids));
 	ASSERT_EQ(3, dev_cancel_many(self->fd, 3, ids));
 	ASSERT_EQ(0, dev_reschedule(self->fd, ids[4], 0, 2 * HOUR));
 	for (unsigned int i = 5; i < 12; i++)
 		ASSERT_EQ(0, dev_reschedule(self->fd, ids[i], 0, 0));
 	ASSERT_TRUE(dev_wait_ready(self->fd, 7));
-	ASSERT_EQ(0, dev_cancel(self->fd, ids[5], HWTIMER_DISCARD));
+	ASSERT_EQ(0, dev_cancel(self->fd, ids[5], HWTIMER_REQ_DISCARD));
 	ASSERT_EQ(2, dev_discard_events(self->fd, 2));
 	ASSERT_EQ(0, dev_stats(self->fd, &stats));
 	EXPECT_EQ(1, stats.rearmed);
@@ -335,16 +397,6 @@ TEST_F(hwtimer, fdinfo_tells_the_same)
 	EXPECT_EQ(stats.expired, told(self->fd, "expired"));
 	EXPECT_EQ(stats.delivered, told(self->fd, "delivered"));
 	EXPECT_EQ(stats.discarded, told(self->fd, "discarded"));
-	EXPECT_EQ(stats.unprocessed, told(self->fd, "unprocessed"));
-	EXPECT_EQ(stats.entries, told(self->fd, "entries"));
-	EXPECT_EQ(stats.dead, told(self->fd, "dead"));
-	EXPECT_EQ(stats.walked, told(self->fd, "walked"));
-	EXPECT_EQ(stats.passed_over, told(self->fd, "passed_over"));
-	EXPECT_EQ(stats.refiled, told(self->fd, "refiled"));
-	EXPECT_EQ(stats.buried, told(self->fd, "buried"));
-	EXPECT_EQ(stats.compactions, told(self->fd, "compactions"));
-	EXPECT_EQ(stats.turns, told(self->fd, "turns"));
-	EXPECT_EQ(stats.wakeups, told(self->fd, "wakeups"));
 	EXPECT_EQ(stats.bytes, told(self->fd, "bytes"));
 	EXPECT_EQ(stats.bytes_peak, told(self->fd, "bytes_peak"));
 	EXPECT_EQ(stats.lateness_max, told(self->fd, "lateness_max"));
@@ -352,7 +404,6 @@ TEST_F(hwtimer, fdinfo_tells_the_same)
 	EXPECT_EQ(stats.lateness_sum, told(self->fd, "lateness_sum"));
 	EXPECT_EQ(stats.rearmed, told(self->fd, "rearmed"));
 	EXPECT_EQ(stats.missed, told(self->fd, "missed"));
-	EXPECT_EQ(stats.cascaded, told(self->fd, "cascaded"));
 	EXPECT_EQ(stats.clock_sets, told(self->fd, "clock_sets"));
 }
 

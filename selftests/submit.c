@@ -38,22 +38,22 @@ TEST_F(hwtimer, every_entry_gets_its_own_result)
 		cancel_request(pending),
 		reschedule_request(moved, 2 * HOUR),
 		reschedule_request(pending, HOUR),
-		{ .op = HWTIMER_OP_NONE },
+		{ .op = 0 },
 		{ .op = 4 },
-		{ .op = HWTIMER_OP_SCHEDULE, .interval = 1 },
-		{ .op = HWTIMER_OP_SCHEDULE, .slack = 1 },
-		{ .op = HWTIMER_OP_SCHEDULE, .count = 1 },
-		{ .op = HWTIMER_OP_SCHEDULE, .id = 1 },
-		{ .op = HWTIMER_OP_SCHEDULE, .flags = HWTIMER_DISCARD },
-		{ .op = HWTIMER_OP_CANCEL, .id = moved, .time = 1 },
-		{ .op = HWTIMER_OP_RESCHEDULE, .id = moved, .user_data = 1 },
+		{ .op = HWTIMER_OP_SCHEDULE, .interval = UINT64_MAX },
+		{ .op = HWTIMER_OP_SCHEDULE, .slack = UINT64_MAX },
+		{ .op = HWTIMER_OP_SCHEDULE, .reserved = 1 },
+		{ .op = HWTIMER_OP_SCHEDULE, .flags = 1U << 6 },
+		{ .op = HWTIMER_OP_CANCEL, .id = moved, .reserved = 1 },
+		{ .op = HWTIMER_OP_CANCEL, .id = moved, .flags = 1U << 6 },
+		{ .op = HWTIMER_OP_RESCHEDULE, .id = moved, .reserved = 1 },
 		schedule_request(HOUR, 4),
 	};
 	const int results[] = { 0,	 0,	  -ENOENT, 0,	    -ENOENT,
-				-EINVAL, -EINVAL, -ERANGE, -EDOM,   -EINVAL,
+				-EINVAL, -EINVAL, -EINVAL, -EINVAL, -EINVAL,
 				-EINVAL, -EINVAL, -EINVAL, -EINVAL, 0 };
 	struct hwtimer_stats stats;
-	struct hwtimer_query query;
+	struct hwtimer_timer query;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(requests); i++)
 		requests[i].result = 12345;
@@ -83,10 +83,10 @@ static struct hwtimer_request random_request(unsigned int *seed,
 	struct hwtimer_request request = schedule_request(time, rand_r(seed));
 	__u64 id = n ? ids[rand_r(seed) % n] : 1;
 
-	request.flags = HWTIMER_ABSOLUTE;
+	request.flags = HWTIMER_REQ_ABSTIME;
 	switch (rand_r(seed) % 16) {
 	case 0:
-		request.count = 1 + rand_r(seed) % 5;
+		request.expirations_max = 1 + rand_r(seed) % 5;
 		request.interval = SEC;
 		break;
 	case 1:
@@ -97,7 +97,7 @@ static struct hwtimer_request random_request(unsigned int *seed,
 		break;
 	case 3:
 		request = reschedule_request(id, time);
-		request.flags = HWTIMER_ABSOLUTE;
+		request.flags = HWTIMER_REQ_ABSTIME;
 		break;
 	case 4:
 	case 5:
@@ -110,12 +110,12 @@ static struct hwtimer_request random_request(unsigned int *seed,
 static void expect_as_asked(struct __test_metadata *_metadata, int fd,
 			    const struct hwtimer_request *request)
 {
-	struct hwtimer_query query;
+	struct hwtimer_timer query;
 
 	ASSERT_EQ(0, dev_query(fd, request->id, &query));
 	EXPECT_EQ(request->user_data, query.user_data);
 	EXPECT_EQ(request->interval, query.interval);
-	EXPECT_EQ(request->count, query.count);
+	EXPECT_EQ(request->expirations_max, query.expirations_left);
 	EXPECT_EQ(!request->slack, !query.slack);
 }
 
@@ -161,23 +161,85 @@ TEST_F(hwtimer, any_mixture_is_done_as_one_by_one)
 	EXPECT_EQ(0, close(other));
 }
 
-TEST_F(hwtimer, expired_timers_are_ealready)
+/* A CANCEL that leaves one event says 1, which is no error. */
+TEST_F(hwtimer, expired_timers)
 {
 	__u64 id = dev_after(self->fd, 0, 0);
 	struct hwtimer_request requests[] = {
-		cancel_request(id),
-		reschedule_request(id, HOUR),
-		cancel_request(id),
+		cancel_request(id),	      cancel_request(id),
+		reschedule_request(id, HOUR), cancel_request(id),
 		cancel_request(id),
 	};
 
-	requests[2].flags = HWTIMER_DISCARD;
+	requests[3].flags = HWTIMER_REQ_DISCARD;
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	ASSERT_EQ(5, dev_submit(self->fd, requests, 5));
+	EXPECT_EQ(1, requests[0].result);
+	EXPECT_EQ(1, requests[1].result);
+	EXPECT_EQ(-EALREADY, requests[2].result);
+	EXPECT_EQ(0, requests[3].result);
+	EXPECT_EQ(-ENOENT, requests[4].result);
+}
+
+/* An array of SCHEDULEs becomes one of CANCELs with the op alone. */
+TEST_F(hwtimer, requests_of_a_schedule_serve_a_cancel)
+{
+	struct hwtimer_request requests[20];
+
+	fill_schedules(requests, 20, HWTIMER_REQ_ABSTIME, now_ns() + HOUR, 1);
+	for (unsigned int i = 0; i < 20; i++) {
+		requests[i].interval = i % 2 * SEC;
+		requests[i].slack = i % 3 * MS;
+		requests[i].expirations_max = i % 5;
+	}
+	ASSERT_EQ(20, dev_submit(self->fd, requests, 20));
+	for (unsigned int i = 0; i < 20; i++) {
+		EXPECT_EQ(0, requests[i].result);
+		requests[i].op = HWTIMER_OP_CANCEL;
+	}
+	ASSERT_EQ(20, dev_submit(self->fd, requests, 20));
+	for (unsigned int i = 0; i < 20; i++)
+		EXPECT_EQ(0, requests[i].result);
+	EXPECT_EQ(20, stats_of(self->fd).cancelled);
+}
+
+/* Whether an instance can start is a matter of each operation that needs it. */
+TEST_F(hwtimer, instance_that_cannot_start_is_a_result)
+{
+	struct hwtimer_request requests[] = {
+		schedule_request(HOUR, 0),
+		cancel_request(1ULL << 32),
+		schedule_request(HOUR, 0),
+		{ .op = 4 },
+	};
+
+	ASSERT_EQ(0, dev_stop(self->fd, NULL, 0, NULL));
 	ASSERT_EQ(4, dev_submit(self->fd, requests, 4));
-	EXPECT_EQ(-EALREADY, requests[0].result);
-	EXPECT_EQ(-EALREADY, requests[1].result);
+	EXPECT_EQ(-ESHUTDOWN, requests[0].result);
+	EXPECT_EQ(-ENOENT, requests[1].result);
+	EXPECT_EQ(-ESHUTDOWN, requests[2].result);
+	EXPECT_EQ(-EINVAL, requests[3].result);
+}
+
+TEST_F(hwtimer, only_new_timers_start_an_instance)
+{
+	struct hwtimer_request requests[] = {
+		cancel_request(1ULL << 32),
+		reschedule_request(1ULL << 32, HOUR),
+		reschedule_request(0, HOUR),
+	};
+
+	requests[2].flags = HWTIMER_REQ_REARM;
+	ASSERT_EQ(3, dev_submit(self->fd, requests, 3));
+	for (unsigned int i = 0; i < 3; i++)
+		EXPECT_EQ(-ENOENT, requests[i].result);
+	EXPECT_EQ(0, dev_setup(self->fd, 2 * MS, 0, 0));
+	requests[2].flags |= HWTIMER_REQ_CREATE;
+	ASSERT_EQ(3, dev_submit(self->fd, requests, 3));
+	EXPECT_EQ(-ENOENT, requests[0].result);
+	EXPECT_EQ(-ENOENT, requests[1].result);
 	EXPECT_EQ(0, requests[2].result);
-	EXPECT_EQ(-ENOENT, requests[3].result);
+	EXPECT_EQ(-EBUSY, dev_setup(self->fd, 2 * MS, 0, 0));
 }
 
 TEST_F(hwtimer, arrays_of_every_length)

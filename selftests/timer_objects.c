@@ -272,7 +272,7 @@ TEST_F(objects, stop_what_was_read)
 /* The limit is below the number of timers: what is refused is told, and comes nevertheless. */
 TEST_F(objects, more_than_the_limit)
 {
-	struct hwtimer_setup setup = { .clock = CLOCK_MONOTONIC, .timers = 50 };
+	struct hwtimer_setup setup = { .timers = 50 };
 
 	ASSERT_EQ(0, hwt_setup(hwt, &setup));
 	start_all(50 * MS);
@@ -287,7 +287,7 @@ TEST_F(objects, stopped_instance)
 {
 	start_all(HOUR);
 	ASSERT_EQ(0, hwt_flush(hwt));
-	ASSERT_EQ(0, hwt_stop(hwt, NULL, 0, NULL));
+	ASSERT_EQ(0, hwt_stop(hwt, NULL, NULL, 0));
 	start(objects[0], MS);
 	EXPECT_EQ(-ESHUTDOWN, hwt_flush(hwt));
 	EXPECT_EQ(-1, hwt_wait_ms(hwt, -1));
@@ -305,7 +305,8 @@ static int set_ahead(__s64 ahead)
 TEST_F(objects, clock_set)
 {
 	struct hwtimer_setup setup = { .clock = HWTIMER_CLOCK_REALTIME,
-				       .flags = HWTIMER_REPORT_CLOCK_SET };
+				       .flags =
+					       HWTIMER_SETUP_REPORT_CLOCK_SET };
 	bool told = false;
 
 	clock_id = CLOCK_REALTIME;
@@ -374,7 +375,7 @@ TEST_F(objects, fixed_delay)
 
 	hwt_timer_init(&beat.timer, hwt, on_beat);
 	ASSERT_EQ(0, hwt_timer_start_every(&beat.timer, 5 * MS, 10 * MS,
-					   HWTIMER_FIXED_DELAY));
+					   HWTIMER_REQ_FIXED_DELAY));
 	beat.next = 0;
 	run_beat(&beat);
 	EXPECT_EQ(10, beat.callbacks);

@@ -129,7 +129,7 @@ TEST_F(trace, a_timer_from_schedule_to_deliver)
 	struct hwtimer_event event;
 	char last[LINE] = "";
 
-	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_ABSOLUTE, soon));
+	ASSERT_EQ(0, dev_reschedule(self->fd, id, HWTIMER_REQ_ABSTIME, soon));
 	ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
 	ASSERT_STREQ("schedule reschedule expire deliver ",
 		     story("id", id, last));
@@ -176,8 +176,8 @@ TEST_F(trace, a_discarded_timer)
 	__u64 id = dev_after(self->fd, 0, 1);
 
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
-	EXPECT_EQ(-EALREADY, dev_cancel(self->fd, id, 0));
-	EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_DISCARD));
+	EXPECT_EQ(1, dev_cancel(self->fd, id, 0));
+	EXPECT_EQ(0, dev_cancel(self->fd, id, HWTIMER_REQ_DISCARD));
 	EXPECT_STREQ("schedule expire discard ", story_of(id));
 }
 
@@ -204,12 +204,12 @@ TEST_F(trace, a_periodic_timer)
 
 TEST_F(trace, a_timer_that_is_handed_back)
 {
-	struct hwtimer_unprocessed timer;
+	struct hwtimer_timer timer;
 	__u64 id = dev_after(self->fd, HOUR, 5);
 	char last[LINE] = "";
 
 	ASSERT_EQ(1, dev_stop(self->fd, &timer, 1, NULL));
-	EXPECT_STREQ("schedule unprocessed ", story("id", id, last));
+	EXPECT_STREQ("schedule cancel ", story("id", id, last));
 	EXPECT_EQ(5, field_of(last, "user_data"));
 	EXPECT_EQ(timer.deadline, field_of(last, "deadline"));
 }

@@ -28,10 +28,12 @@ ssize_t site_read(struct site *site, struct file *file, size_t count,
 	return ret;
 }
 
-/* Ends the oldest @count of the events that were read. */
-void site_ack(struct site *site, struct file *file, uint32_t count)
+void site_ack(struct site *site, struct file *file, uint32_t count, bool rewind)
 {
-	struct hwtimer_ack ack = { .size = sizeof(ack), .count = count };
+	struct hwtimer_ack ack = {
+		.count = count,
+		.flags = rewind ? HWTIMER_ACK_REWIND : 0,
+	};
 	uint32_t read = oracle_reread(site->oracle);
 	struct oracle_span span = oracle_read_begin(site->oracle);
 	long ret = sim_ioctl(file, HWTIMER_IOC_ACK, &ack);
@@ -41,17 +43,9 @@ void site_ack(struct site *site, struct file *file, uint32_t count)
 			 read);
 	if (ret > 0)
 		oracle_acknowledged(site->oracle, ret, &span);
+	if (ret >= 0 && rewind)
+		oracle_rewound(site->oracle);
 	oracle_read_end(site->oracle);
-}
-
-/* Begins with the oldest event anew, as a process does that takes over from another one. */
-void site_rewind(struct site *site, struct file *file)
-{
-	long ret = sim_ioctl(file, HWTIMER_IOC_REWIND, NULL);
-
-	if (ret)
-		sim_fail("REWIND has failed with %ld", ret);
-	oracle_rewound(site->oracle);
 }
 
 static size_t some(void)
@@ -64,7 +58,8 @@ static bool read_goes_on(struct site *site, ssize_t ret)
 {
 	if (!ret && !__atomic_load_n(&site->stopped, __ATOMIC_RELAXED))
 		sim_fail("read() says that the instance is stopped");
-	if (ret < 0 && ret != -ECANCELED && !result_excused(ret))
+	if (ret < 0 && ret != -ECANCELED && ret != -EAGAIN &&
+	    !result_excused(ret))
 		sim_fail("read() has failed with %zd", ret);
 	return ret;
 }
@@ -194,7 +189,7 @@ void act_watcher(struct actor *actor)
 	}
 }
 
-/* ---- HWTIMER_AT_LEAST_ONCE ---- */
+/* ---- HWTIMER_SETUP_AT_LEAST_ONCE ---- */
 
 /* Acknowledges some of what was read; all if @all. Now and then it tries to do too much. */
 static void acker_ack(struct actor *actor, bool all)
@@ -202,10 +197,11 @@ static void acker_ack(struct actor *actor, bool all)
 	uint32_t read = oracle_reread(actor->site->oracle);
 
 	if (!sim_below(16))
-		site_ack(actor->site, actor->file, read + sim_between(1, 3));
+		site_ack(actor->site, actor->file, read + sim_between(1, 3),
+			 sim_below(2));
 	if (read)
 		site_ack(actor->site, actor->file,
-			 all ? read : sim_below(read + 1));
+			 all ? read : sim_below(read + 1), false);
 	world_count(1);
 }
 
@@ -253,7 +249,10 @@ static bool acker_read(struct actor *actor, bool nonblock)
 			acker_ack(actor, false);
 		/* It dies, and another one goes on. */
 		if (!sim_below(20))
-			site_rewind(actor->site, actor->file);
+			site_ack(actor->site, actor->file,
+				 sim_below(oracle_reread(actor->site->oracle) +
+					   1),
+				 true);
 	} while (nonblock && ret != -EAGAIN && !sim_ending());
 	return true;
 }
@@ -334,7 +333,7 @@ void act_keeper(struct actor *actor)
 			sim_fail("poll() for no event returns %#x", ret);
 		if (ret <= 0)
 			continue;
-		/* There a REWIND may make events come again. */
+		/* There a rewind may make events come again. */
 		if (actor->site->oracle->keeps)
 			return;
 		do {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * An actor that has a few timers of its own, and makes them anew again and again, whatever
- * their state, as uv_timer_start() does: RESCHEDULE with HWTIMER_REARM, alone and by SUBMIT,
- * and RESCHEDULE that sets all fields of a pending timer. Now and then it ends all timers.
+ * their state, as uv_timer_start() does: RESCHEDULE with HWTIMER_REQ_REARM, alone and by SUBMIT,
+ * mostly with HWTIMER_REQ_CREATE, and RESCHEDULE that sets all fields of a pending timer. Now
+ * and then it ends all timers.
  */
 #include <errno.h>
 
@@ -32,13 +33,14 @@ static void remake_prepare(struct actor *actor, struct oracle_timer **own,
 	remake->own = own;
 	remake->old = *own;
 	if (remake->old && !sim_below(4))
-		request->flags |= HWTIMER_SET_USER_DATA | HWTIMER_SET_INTERVAL |
-				  HWTIMER_SET_SLACK;
+		request->flags |= HWTIMER_REQ_SET;
 	else
-		request->flags |= HWTIMER_REARM;
+		request->flags |= HWTIMER_REQ_REARM |
+				  (sim_below(4) ? HWTIMER_REQ_CREATE : 0);
 	request->id = remake->old ? remake->old->id : 0;
 	remake->timer =
 		oracle_remake(remake->old, actor->site->oracle, request);
+	request_litter(HWTIMER_OP_RESCHEDULE, request);
 }
 
 /* @result: as for oracle_remade() */
@@ -46,12 +48,13 @@ static void remake_result(struct remake *remake,
 			  const struct hwtimer_request *request,
 			  const struct oracle_span *span, int result)
 {
-	bool rearm = request->flags & HWTIMER_REARM;
+	bool rearm = request->flags & HWTIMER_REQ_REARM;
+	bool creates = rearm && request->flags & HWTIMER_REQ_CREATE;
 
 	if (!result)
 		*remake->own = remake->timer;
-	else if (result == -ECANCELED ||
-		 (!rearm && (result == -ENOENT || result == -EALREADY)))
+	else if (result == -ECANCELED || (!creates && result == -ENOENT) ||
+		 (!rearm && result == -EALREADY))
 		*remake->own = NULL;
 	else
 		expect_excused("RESCHEDULE that sets all", result);
@@ -98,42 +101,9 @@ static void remake_many(struct actor *actor, struct oracle_timer **own,
 	world_count(count);
 }
 
-static void own_cancel(struct actor *actor, struct oracle_timer **own)
+static void own_cancel(struct actor *actor, struct oracle_timer *timer)
 {
-	struct oracle_span span = oracle_begin(actor->site->oracle);
-	struct hwtimer_request request = {
-		.flags = sim_below(2) ? HWTIMER_DISCARD : 0,
-	};
-	long ret;
-
-	if (!*own)
-		return;
-	request.id = (*own)->id;
-	oracle_change(*own);
-	ret = sim_ioctl(actor->file, HWTIMER_IOC_CANCEL, &request);
-	if (ret && ret != -ENOENT && ret != -EALREADY)
-		expect_excused("CANCEL", ret);
-	oracle_cancelled(*own, &span, ret);
-	world_count(1);
-}
-
-void actor_wipe(struct actor *actor)
-{
-	struct oracle *oracle = actor->site->oracle;
-	struct hwtimer_cancel_all all = {
-		.size = sizeof(all),
-		.flags = sim_below(2) ? HWTIMER_DISCARD : 0,
-	};
-	struct oracle_span span = oracle_begin(oracle);
-	long ret;
-
-	oracle_wipe(oracle);
-	do {
-		ret = sim_ioctl(actor->file, HWTIMER_IOC_CANCEL_ALL, &all);
-	} while (ret == -EINTR);
-	if (ret)
-		expect_excused("CANCEL_ALL", ret);
-	oracle_wiped(oracle, &all, &span, ret);
+	actor_cancel(actor, timer, sim_below(2) ? HWTIMER_REQ_DISCARD : 0);
 	world_count(1);
 }
 
@@ -145,10 +115,12 @@ void act_rearmer(struct actor *actor)
 		unsigned int first = sim_below(OWN);
 
 		if (!sim_below(100))
-			actor_wipe(actor);
+			site_wipe(actor->site, actor->file, wipe_flags(),
+				  false);
 		switch (sim_below(8)) {
 		case 0:
-			own_cancel(actor, &own[first]);
+			if (own[first])
+				own_cancel(actor, own[first]);
 			break;
 		case 1:
 		case 2:

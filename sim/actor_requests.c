@@ -29,32 +29,40 @@ static uint64_t span_random(const struct site *site)
 	}
 }
 
-/* Returns the time of a request, and sets HWTIMER_ABSOLUTE in @flags if it is one. */
-uint64_t request_time(struct site *site, uint32_t *flags)
+/* Returns the time of a request, and sets HWTIMER_REQ_ABSTIME in @flags if it is one. */
+int64_t request_time(struct site *site, uint32_t *flags)
 {
 	const struct oracle *oracle = site->oracle;
 	uint64_t span = span_random(site);
+	uint64_t from = 0;
 
-	if (oracle->clock == CLOCK_REALTIME || sim_below(2)) {
-		*flags |= HWTIMER_ABSOLUTE;
-		switch (sim_below(24)) {
-		case 0:
-			return HWTIMER_NEVER;
-		case 1:
-			return oracle_now(oracle) - span_random(site);
-		case 2:
-			return INT64_MAX - sim_below(3);
-		default:
-			return oracle_now(oracle) + span;
-		}
+	if (oracle_settable(oracle) || sim_below(2)) {
+		*flags |= HWTIMER_REQ_ABSTIME;
+		from = oracle_now(oracle);
 	}
 	switch (sim_below(24)) {
 	case 0:
-		return -2 - sim_below(1000);
+		return from - span_random(site);
 	case 1:
+		return sim_below(4) ? -sim_below(1000) : INT64_MIN;
+	case 2:
+		/* HWTIMER_NEVER, and others that are as good */
 		return INT64_MAX - sim_below(3);
 	default:
-		return span;
+		return from + span;
+	}
+}
+
+/* A slack: mostly a few ticks, now and then anything. */
+static uint64_t slack_random(const struct site *site)
+{
+	switch (sim_below(16)) {
+	case 0:
+		return INT64_MAX - sim_below(3);
+	case 1:
+		return sim_below(INT64_MAX);
+	default:
+		return sim_below(8 * site->oracle->tick);
 	}
 }
 
@@ -65,20 +73,60 @@ void request_random(struct site *site, struct hwtimer_request *request)
 	request->op = HWTIMER_OP_SCHEDULE;
 	request->time = request_time(site, &request->flags);
 	if (!sim_below(6)) {
-		request->interval = tick + span_random(site);
-		request->count = sim_below(3) ? sim_between(1, 5) : 0;
-		if (site->oracle->clock != CLOCK_REALTIME && !sim_below(3))
-			request->flags |= HWTIMER_FIXED_DELAY;
+		/* Now and then shorter than a tick */
+		request->interval = sim_below(4) ? tick + span_random(site) :
+						   sim_between(1, tick);
+		request->expirations_max = sim_below(3) ? sim_between(1, 5) : 0;
+		if (!oracle_settable(site->oracle) && !sim_below(3))
+			request->flags |= HWTIMER_REQ_FIXED_DELAY;
 	}
-	if (!sim_below(6) && (int64_t)request->time > 0) {
-		request->slack = sim_below(8 * tick);
-		if (request->slack > request->time)
-			request->slack = request->time;
-		if (request->time > INT64_MAX - request->slack)
-			request->slack = INT64_MAX - request->time;
-		if (request->interval && request->slack > request->interval)
-			request->slack = request->interval;
+	if (!sim_below(6))
+		request->slack = slack_random(site);
+}
+
+#define FLAGS_SET (HWTIMER_REQ_SET | HWTIMER_REQ_REARM)
+#define FLAGS_RESCHEDULE (HWTIMER_REQ_CREATE | FLAGS_SET)
+
+/* Makes the fields that SCHEDULE and HWTIMER_REQ_SET give a meaning anything. */
+static void litter_sets(struct hwtimer_request *request)
+{
+	request->user_data = sim_below(UINT64_MAX);
+	request->slack = sim_below(UINT64_MAX);
+	request->interval = sim_below(UINT64_MAX);
+	request->expirations_max = sim_below(UINT32_MAX);
+	request->flags |= sim_below(2) ? HWTIMER_REQ_FIXED_DELAY : 0;
+}
+
+void request_litter(unsigned int op, struct hwtimer_request *request)
+{
+	uint32_t flags = sim_below(UINT32_MAX);
+	uint32_t rearm = request->flags & HWTIMER_REQ_REARM;
+
+	if (sim_below(4))
+		return;
+	request->result = flags;
+	switch (op) {
+	case HWTIMER_OP_SCHEDULE:
+		request->id = sim_below(UINT64_MAX);
+		flags &= FLAGS_RESCHEDULE | HWTIMER_REQ_DISCARD;
+		if (!request->interval) {
+			request->expirations_max = sim_below(UINT32_MAX);
+			flags |= HWTIMER_REQ_FIXED_DELAY;
+		}
+		break;
+	case HWTIMER_OP_CANCEL:
+		litter_sets(request);
+		request->time = sim_below(UINT64_MAX);
+		flags &= FLAGS_RESCHEDULE | HWTIMER_REQ_ABSTIME;
+		break;
+	default:
+		if (!(request->flags & FLAGS_SET))
+			litter_sets(request);
+		flags &= HWTIMER_REQ_DISCARD |
+			 (rearm ? HWTIMER_REQ_SET : HWTIMER_REQ_CREATE);
+		break;
 	}
+	request->flags |= flags;
 }
 
 void actor_keep(struct actor *actor, struct oracle_timer *timer)
@@ -112,7 +160,6 @@ bool result_excused(long result)
 {
 	switch (result) {
 	case -ENOMEM:
-	case -EAGAIN:
 	case -EINTR:
 	case -ENOSPC:
 	case -ESHUTDOWN:
@@ -139,6 +186,8 @@ static void schedule_one(struct actor *actor)
 
 	request_random(actor->site, &request);
 	timer = oracle_schedule(actor->site->oracle, &request);
+	request.op = sim_below(5);
+	request_litter(HWTIMER_OP_SCHEDULE, &request);
 	ret = sim_ioctl(actor->file, HWTIMER_IOC_SCHEDULE, &request);
 	/* Nobody knows whether the request was not read, or the id was not written. */
 	if (ret == -EFAULT) {
@@ -152,33 +201,46 @@ static void schedule_one(struct actor *actor)
 		actor_keep(actor, timer);
 }
 
-/* The results of CANCEL and RESCHEDULE that say something of the timer */
-static int timer_result(long ret)
+/* CANCEL needs neither memory nor a started instance. @ret: not of a call that faulted */
+static int cancel_result(long ret)
 {
-	if (ret && ret != -ENOENT && ret != -EALREADY)
-		expect_excused("CANCEL or RESCHEDULE", ret);
+	if (ret && ret != 1 && ret != -ENOENT)
+		sim_fail("CANCEL has failed with %ld", ret);
 	return ret;
 }
 
-static void cancel(struct actor *actor, struct oracle_timer *timer,
-		   uint32_t flags)
+static int reschedule_result(long ret)
+{
+	if (ret && ret != -ENOENT && ret != -EALREADY)
+		expect_excused("RESCHEDULE", ret);
+	return ret;
+}
+
+void actor_cancel(struct actor *actor, struct oracle_timer *timer,
+		  uint32_t flags)
 {
 	struct oracle_span span = oracle_begin(actor->site->oracle);
-	struct hwtimer_request request = { .flags = flags, .id = timer->id };
+	struct hwtimer_request request = {
+		.op = sim_below(5),
+		.flags = flags,
+		.id = timer->id,
+	};
 	long ret;
 
+	request_litter(HWTIMER_OP_CANCEL, &request);
 	oracle_change(timer);
 	ret = sim_ioctl(actor->file, HWTIMER_IOC_CANCEL, &request);
-	oracle_cancelled(timer, &span, timer_result(ret));
+	oracle_cancelled(timer, flags, &span,
+			 ret == -EFAULT ? ret : cancel_result(ret));
 }
 
 static void cancel_one(struct actor *actor)
 {
 	struct oracle_timer *timer = actor_pick(actor);
-	uint32_t flags = sim_below(2) ? HWTIMER_DISCARD : 0;
+	uint32_t flags = sim_below(2) ? HWTIMER_REQ_DISCARD : 0;
 
 	if (timer)
-		cancel(actor, timer, flags);
+		actor_cancel(actor, timer, flags);
 }
 
 /*
@@ -206,7 +268,7 @@ void act_discarder(struct actor *actor)
 		}
 		nr++;
 		if (timer->id && !timer->private)
-			cancel(actor, timer, HWTIMER_DISCARD);
+			actor_cancel(actor, timer, HWTIMER_REQ_DISCARD);
 		world_count(1);
 	}
 }
@@ -222,27 +284,29 @@ static void reschedule_one(struct actor *actor)
 		return;
 	request.id = timer->id;
 	request.time = request_time(actor->site, &request.flags);
+	request_litter(HWTIMER_OP_RESCHEDULE, &request);
 	oracle_change(timer);
 	ret = sim_ioctl(actor->file, HWTIMER_IOC_RESCHEDULE, &request);
 	oracle_rescheduled(timer, request.time,
-			   request.flags & HWTIMER_ABSOLUTE, &span,
-			   timer_result(ret));
+			   request.flags & HWTIMER_REQ_ABSTIME, &span,
+			   reschedule_result(ret));
 }
 
 static void query_one(struct actor *actor)
 {
 	struct oracle_timer *timer = actor_pick(actor);
 	struct oracle_span span = oracle_begin(actor->site->oracle);
-	struct hwtimer_query query = {};
+	struct hwtimer_timer query;
 	long ret;
 
 	if (!timer)
 		return;
+	/* All but the id is ignored. */
+	memset(&query, sim_below(256), sizeof(query));
 	query.id = timer->id;
 	ret = sim_ioctl(actor->file, HWTIMER_IOC_QUERY, &query);
 	if (!ret)
-		oracle_queried(actor->site->oracle, query.user_data, query.id,
-			       query.deadline, &span);
+		oracle_queried(actor->site->oracle, &query, &span);
 	else if (ret != -ENOENT)
 		expect_excused("QUERY", ret);
 }
@@ -273,9 +337,6 @@ void act_requester(struct actor *actor)
 
 /* ---- idle times ---- */
 
-/* About the time after which an idle instance gives its memory back, ns */
-#define IDLE 1100000000
-
 /*
  * The only one who schedules on an instance: a burst of timers, of which nothing is left
  * after a while. Then the instance is idle, and the ids of before must be nobody's.
@@ -292,7 +353,8 @@ void act_idler(struct actor *actor)
 				cancel_one(actor);
 		}
 		if (sim_below(4))
-			actor_wipe(actor);
+			site_wipe(actor->site, actor->file, wipe_flags(),
+				  false);
 		if (sim_below(2))
 			sim_sleep(sim_below(IDLE));
 		else
@@ -323,17 +385,19 @@ static void batch_prepare(struct actor *actor, struct hwtimer_request *request,
 	if (!*timer) {
 		request_random(actor->site, request);
 		*timer = oracle_schedule(actor->site->oracle, request);
+		request_litter(request->op, request);
 		return;
 	}
 	request->id = (*timer)->id;
 	oracle_change(*timer);
 	if (sim_below(3)) {
 		request->op = HWTIMER_OP_CANCEL;
-		request->flags = sim_below(2) ? HWTIMER_DISCARD : 0;
+		request->flags = sim_below(2) ? HWTIMER_REQ_DISCARD : 0;
 	} else {
 		request->op = HWTIMER_OP_RESCHEDULE;
 		request->time = request_time(actor->site, &request->flags);
 	}
+	request_litter(request->op, request);
 }
 
 /* @result: of the entry; -ECANCELED: not known */
@@ -351,15 +415,16 @@ static void batch_result(struct actor *actor,
 			expect_excused("SCHEDULE of a batch", result);
 		break;
 	case HWTIMER_OP_CANCEL:
-		oracle_cancelled(timer, span,
+		oracle_cancelled(timer, request->flags, span,
 				 result == -ECANCELED ? result :
-							timer_result(result));
+							cancel_result(result));
 		break;
 	default:
 		oracle_rescheduled(timer, request->time,
-				   request->flags & HWTIMER_ABSOLUTE, span,
-				   result == -ECANCELED ? result :
-							  timer_result(result));
+				   request->flags & HWTIMER_REQ_ABSTIME, span,
+				   result == -ECANCELED ?
+					   result :
+					   reschedule_result(result));
 		break;
 	}
 }
@@ -396,11 +461,17 @@ void act_batcher(struct actor *actor)
 
 /* ---- BULK ---- */
 
-static int bulk_result(uint64_t result)
+/* Returns the result as SUBMIT would give it. */
+static int bulk_result(unsigned int op, uint64_t result)
 {
 	int64_t value = result;
 
-	return value < 0 && value >= -4095 ? value : 0;
+	if (op == HWTIMER_OP_SCHEDULE && (value > 0 || value < -4095))
+		return 0;
+	if (value != (int)value)
+		sim_fail("a result of BULK is %#llx",
+			 (unsigned long long)result);
+	return value;
 }
 
 /* The flags of operations that are done together */
@@ -409,17 +480,9 @@ static uint32_t alike_flags(struct actor *actor, unsigned int op)
 	uint32_t flags = 0;
 
 	if (op == HWTIMER_OP_CANCEL)
-		return sim_below(2) ? HWTIMER_DISCARD : 0;
+		return sim_below(2) ? HWTIMER_REQ_DISCARD : 0;
 	request_time(actor->site, &flags);
 	return flags;
-}
-
-/* Whether a timer of this time may have such a slack */
-static bool time_allows(uint64_t time, uint64_t slack)
-{
-	if (!slack || time == HWTIMER_NEVER)
-		return true;
-	return (int64_t)time > 0 && slack <= time && slack <= INT64_MAX - time;
 }
 
 /*
@@ -442,7 +505,7 @@ static struct oracle_timer *alike_prepare(struct actor *actor, unsigned int op,
 		do {
 			drawn = 0;
 			request->time = request_time(actor->site, &drawn);
-		} while (drawn != flags || !time_allows(request->time, slack));
+		} while (drawn != flags);
 	if (op == HWTIMER_OP_SCHEDULE)
 		return oracle_schedule(actor->site->oracle, request);
 	request->id = timer->id;
@@ -466,7 +529,6 @@ static void bulk_run(struct actor *actor, unsigned int op, unsigned int count)
 	struct hwtimer_request request[BATCH];
 	struct oracle_span span = oracle_begin(actor->site->oracle);
 	struct hwtimer_bulk bulk = {
-		.size = sizeof(bulk),
 		.op = op,
 		/* All have the same flags, and the same slack. */
 		.flags = alike_flags(actor, op),
@@ -477,7 +539,7 @@ static void bulk_run(struct actor *actor, unsigned int op, unsigned int count)
 	long ret;
 
 	if (op == HWTIMER_OP_SCHEDULE && !sim_below(3))
-		bulk.slack = sim_below(8 * actor->site->oracle->tick);
+		bulk.slack = slack_random(actor->site);
 	for (i = 0; i < count; i++) {
 		timers[i] = NULL;
 		if (op != HWTIMER_OP_SCHEDULE) {
@@ -497,12 +559,16 @@ static void bulk_run(struct actor *actor, unsigned int op, unsigned int count)
 		bulk.timers = (uintptr_t)ids;
 	count = i;
 	bulk.count = count;
+	/* Flags of other operations are ignored. */
+	if (!sim_below(4))
+		bulk.flags |= op == HWTIMER_OP_CANCEL ? HWTIMER_REQ_ABSTIME :
+							HWTIMER_REQ_DISCARD;
 	ret = sim_ioctl(actor->file, HWTIMER_IOC_BULK, &bulk);
 	if (ret < 0)
 		expect_excused("BULK", ret);
 	for (i = 0; i < count; i++)
 		batch_result(actor, &request[i], results[i], timers[i],
-			     (long)i < ret ? bulk_result(results[i]) :
+			     (long)i < ret ? bulk_result(op, results[i]) :
 					     -ECANCELED,
 			     &span);
 	world_count(count);
@@ -528,9 +594,8 @@ static void burst_some(struct actor *actor, uint64_t time, unsigned int count)
 	struct hwtimer_request request[BATCH];
 	struct oracle_span span = oracle_begin(actor->site->oracle);
 	struct hwtimer_bulk bulk = {
-		.size = sizeof(bulk),
 		.op = HWTIMER_OP_SCHEDULE,
-		.flags = HWTIMER_ABSOLUTE,
+		.flags = HWTIMER_REQ_ABSTIME,
 		.count = count,
 		.timers = (uintptr_t)entries,
 		.results = (uintptr_t)results,
@@ -555,7 +620,7 @@ static void burst_some(struct actor *actor, uint64_t time, unsigned int count)
 		expect_excused("BULK", ret);
 	for (i = 0; i < count; i++)
 		batch_result(actor, &request[i], results[i], timers[i],
-			     (long)i < ret ? bulk_result(results[i]) :
+			     (long)i < ret ? bulk_result(bulk.op, results[i]) :
 					     -ECANCELED,
 			     &span);
 	world_count(count);

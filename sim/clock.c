@@ -4,7 +4,8 @@
  *
  * CLOCK_MONOTONIC passes a little at each switch of threads and each reading; when no
  * thread can run, it jumps to the next hrtimer. CLOCK_BOOTTIME is ahead of it by the
- * suspends, CLOCK_REALTIME by what it was set to. An hrtimer that is due may come late.
+ * suspends, CLOCK_REALTIME by what it was set to, and CLOCK_TAI by 37 seconds more. There are
+ * no leap seconds. An hrtimer that is due may come late.
  */
 #include <linux/hrtimer.h>
 #include <linux/jiffies.h>
@@ -12,12 +13,13 @@
 
 #include "sim.h"
 
-/* The clocks by the number of a clock's offset; the last is CLOCK_REALTIME */
-enum { MONO, BOOT, REAL, CLOCKS };
+/* The clocks by the number of a clock's offset; those from CLOCK_REALTIME on may be set */
+enum { MONO, BOOT, REAL, TAI, CLOCKS };
 
 /* Programs of some runs begin soon after boot, others after years. */
 static u64 now = 1000 * NSEC_PER_SEC;
-static s64 offsets[CLOCKS] = { 0, 0, 1700000000ll * NSEC_PER_SEC };
+static s64 offsets[CLOCKS] = { 0, 0, 1700000000ll * NSEC_PER_SEC,
+			       1700000037ll * NSEC_PER_SEC };
 static u64 latest[CLOCKS];
 static bool was_set;
 /* By how much sim_clock_jolt() has set the clock, and may set it back */
@@ -27,6 +29,7 @@ static LIST_HEAD(armed);
 static unsigned int clock_nr(clockid_t clock)
 {
 	return clock == CLOCK_REALTIME ? REAL :
+	       clock == CLOCK_TAI      ? TAI :
 	       clock == CLOCK_BOOTTIME ? BOOT :
 					 MONO;
 }
@@ -63,31 +66,50 @@ void sim_clock_advance(uint64_t time)
 	__atomic_add_fetch(&now, time, __ATOMIC_RELAXED);
 }
 
+/* Changes those clocks that may be set. */
+static void settable_add(s64 change)
+{
+	unsigned int nr;
+
+	for (nr = REAL; nr < CLOCKS; nr++)
+		__atomic_add_fetch(&offsets[nr], change, __ATOMIC_RELAXED);
+}
+
 /* What a program sees that sets the clock: it does not go below 0. */
 void sim_clock_set(int64_t change)
 {
 	sim_lock();
 	note_latest();
 	if ((s64)clock_read(REAL) + change > NSEC_PER_SEC)
-		__atomic_add_fetch(&offsets[REAL], change, __ATOMIC_RELAXED);
+		settable_add(change);
 	was_set = true;
 	sim_unlock();
 	sim_trace("CLOCK_REALTIME set by %lld ns", (long long)change);
 }
 
-/* What makes the first hrtimer on CLOCK_REALTIME due; 0: it is far ahead, or none is armed */
+/* The time until a timer is due, on CLOCK_MONOTONIC */
+static u64 timer_left(const struct hrtimer *timer)
+{
+	s64 here = clock_read(clock_nr(timer->clock));
+
+	return timer->expires > here ? timer->expires - here : 0;
+}
+
+/*
+ * What makes the first hrtimer on a clock due that may be set; 0: it is far ahead, or none is
+ * armed
+ */
 static u64 change_to_first(void)
 {
 	struct hrtimer *timer;
-	u64 here = clock_read(REAL), least = U64_MAX;
+	u64 least = U64_MAX;
 
 	sim_lock();
 	list_for_each_entry(timer, &armed, entry)
-		if (clock_nr(timer->clock) == REAL)
-			least = min_t(u64, least, timer->expires);
+		if (clock_nr(timer->clock) >= REAL && timer_left(timer))
+			least = min(least, timer_left(timer));
 	sim_unlock();
-	return least > here && least - here < 10 * NSEC_PER_SEC ? least - here :
-								  0;
+	return least < 10 * NSEC_PER_SEC ? least : 0;
 }
 
 /* By how much somebody sets CLOCK_REALTIME */
@@ -127,7 +149,7 @@ void sim_clock_suspend(uint64_t time)
 {
 	sim_lock();
 	__atomic_add_fetch(&offsets[BOOT], time, __ATOMIC_RELAXED);
-	__atomic_add_fetch(&offsets[REAL], time, __ATOMIC_RELAXED);
+	settable_add(time);
 	was_set = true;
 	sim_unlock();
 	sim_trace("suspended for %llu ns", (unsigned long long)time);
@@ -158,18 +180,41 @@ u64 ktime_get_boottime_ns(void)
 	return read_clock(BOOT);
 }
 
-u64 ktime_get_real_ns(void)
+static u64 read_settable(unsigned int nr)
 {
 	/* Most of all, just before the module reads it */
 	if (sim_run.jolts)
 		jolt_begin(20 * sim_run.jolts);
-	return read_clock(REAL);
+	return read_clock(nr);
 }
 
-ktime_t ktime_mono_to_real(ktime_t mono)
+u64 ktime_get_real_ns(void)
 {
+	return read_settable(REAL);
+}
+
+ktime_t ktime_get_real(void)
+{
+	return ktime_get_real_ns();
+}
+
+u64 ktime_get_clocktai_ns(void)
+{
+	return read_settable(TAI);
+}
+
+/* The kernel updates its clocks before each reading. */
+ktime_t ktime_get_coarse_real(void)
+{
+	return clock_read(REAL);
+}
+
+ktime_t ktime_mono_to_any(ktime_t mono, enum tk_offsets offset)
+{
+	unsigned int nr = offset == TK_OFFS_TAI ? TAI : REAL;
+
 	sim_point("clock's offset");
-	return mono + __atomic_load_n(&offsets[REAL], __ATOMIC_RELAXED);
+	return mono + __atomic_load_n(&offsets[nr], __ATOMIC_RELAXED);
 }
 
 u64 get_jiffies_64(void)
@@ -254,14 +299,6 @@ bool sim_clock_armed(clockid_t clock, int64_t time)
 		if (timer->clock == clock && timer->expires <= time)
 			return true;
 	return false;
-}
-
-/* The time until a timer is due, on CLOCK_MONOTONIC */
-static u64 timer_left(const struct hrtimer *timer)
-{
-	s64 here = clock_read(clock_nr(timer->clock));
-
-	return timer->expires > here ? timer->expires - here : 0;
 }
 
 /* Lets time pass until an hrtimer is due. Returns false if none is armed. */

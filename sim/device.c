@@ -129,7 +129,7 @@ struct file *sim_open(int *err)
 	struct file *file = calloc(1, sizeof(*file));
 
 	file->f_count = 1;
-	file->f_mode = FMODE_WRITE;
+	file->f_mode = FMODE_READ | FMODE_WRITE;
 	file->privileged = current->process->privileged;
 	hurry();
 	*err = hurry_end(fops->open(NULL, file));

@@ -3,6 +3,8 @@
 #ifndef SIM_INSPECT_H
 #define SIM_INSPECT_H
 
+#include <stdbool.h>
+
 struct file;
 
 void sim_inspect_open(struct file *file);
@@ -10,6 +12,7 @@ void sim_inspect_waiter(struct file *file, const char *how,
 			unsigned int events);
 void sim_inspect_alarm(struct file *file);
 void sim_inspect_idle(struct file *file);
+bool sim_inspect_frees(struct file *file);
 void sim_inspect_events(struct file *file);
 void sim_inspect_deadlines(struct file *file);
 void sim_inspect_instances(void);

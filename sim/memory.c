@@ -431,6 +431,14 @@ unsigned long copy_to_user(void __user *to, const void *from,
 	return count - good;
 }
 
+unsigned long clear_user(void __user *to, unsigned long count)
+{
+	size_t good = accessible(count);
+
+	memset(to, 0, good);
+	return count - good;
+}
+
 /*
  * A copy that takes no page faults: how many of @size bytes are there. Any thread may have
  * to wait for the rest, which fault_in() then brings in, or not.

@@ -2,17 +2,17 @@
 /*
  * Checks what programs get against what they asked for; see sim/oracle.h. The rules:
  *
- *   - Each timer ends once: by its last event, by CANCEL, or by STOP. Nothing is between
- *     two states: what was read, cancelled or handed back does not come again.
+ *   - Each timer ends once: by its last event, by CANCEL, or by CANCEL_ALL. Nothing is
+ *     between two states: what was read, cancelled or handed back does not come again.
  *   - No event before its deadline, and none with another deadline than was asked for.
  *   - No event of a timer that was refused, or after its end: not after a CANCEL that
  *     returned 0 before the read began.
  *   - A periodic timer reports each of its deadlines once: the next event begins where
  *     this one ends.
- *   - STOP hands a periodic timer back although its event still waits. That event is the
- *     last one, and reports the deadlines up to STOP.
- *   - With HWTIMER_AT_LEAST_ONCE, what was read and not acknowledged comes again after
- *     REWIND, in the same order, unless it was dropped; and never otherwise.
+ *   - CANCEL_ALL hands each pending timer back once. It hands a periodic timer back although
+ *     its event still waits. That event is the last one, and ends where the timer goes on.
+ *   - With HWTIMER_SETUP_AT_LEAST_ONCE, what was read and not acknowledged comes again after
+ *     a rewind, in the same order, unless it was dropped; and never otherwise.
  *   - Events come in the order of their ticks, and within a tick in that of scheduling.
  *   - CANCEL finds a timer that lives, and none that has ended.
  *   - LIST shows each timer that lives all the time, and none twice.
@@ -81,10 +81,15 @@ static uint64_t latest(const struct oracle *oracle)
 	return sim_latest(oracle->clock) + oracle->offset;
 }
 
+bool oracle_settable(const struct oracle *oracle)
+{
+	return oracle->clock == CLOCK_REALTIME || oracle->clock == CLOCK_TAI;
+}
+
 /* Whether times that were read before may mean nothing now */
 static bool clock_jumped(const struct oracle *oracle)
 {
-	return oracle->clock == CLOCK_REALTIME && sim_clock_was_set();
+	return oracle_settable(oracle) && sim_clock_was_set();
 }
 
 struct oracle_span oracle_begin(const struct oracle *oracle)
@@ -155,27 +160,24 @@ static void end(struct oracle_timer *timer, enum oracle_state state)
 
 static uint64_t deadline_after(uint64_t now, int64_t delay)
 {
-	uint64_t deadline;
+	uint64_t deadline = now + delay;
 
-	if (delay < 0)
-		delay = 0;
-	deadline = now + delay;
 	return deadline > INT64_MAX ? HWTIMER_NEVER : deadline;
 }
 
 /* Sets the bounds of the deadline that a request asks for; the call is not over yet. */
-static void deadline_begin(struct oracle_timer *timer, uint64_t time,
+static void deadline_begin(struct oracle_timer *timer, int64_t time,
 			   bool absolute, uint64_t since)
 {
+	if (time < 0)
+		time = 0;
 	if (absolute) {
-		if ((int64_t)time < 0 && time != HWTIMER_NEVER)
-			time = 0;
 		timer->low = time;
 		timer->high = time;
 		timer->delay = -1;
 		return;
 	}
-	timer->delay = (int64_t)time < 0 ? 0 : time;
+	timer->delay = time;
 	timer->low = deadline_after(since, timer->delay);
 	timer->high = HWTIMER_NEVER;
 }
@@ -201,10 +203,12 @@ struct oracle_timer *oracle_schedule(struct oracle *oracle,
 	timer->state = ORACLE_COMING;
 	timer->interval = request->interval;
 	timer->slack = request->slack;
-	timer->left = request->count;
-	timer->fixed_delay = request->flags & HWTIMER_FIXED_DELAY;
+	timer->left = timer->interval ? request->expirations_max : 0;
+	timer->fixed_delay = timer->interval &&
+			     request->flags & HWTIMER_REQ_FIXED_DELAY;
 	timer->begun = sim_step();
-	deadline_begin(timer, request->time, request->flags & HWTIMER_ABSOLUTE,
+	deadline_begin(timer, request->time,
+		       request->flags & HWTIMER_REQ_ABSTIME,
 		       oracle_now(oracle));
 	sim_unlock();
 	return timer;
@@ -252,9 +256,12 @@ static void scheduled_well(struct oracle_timer *timer, uint64_t id)
 	struct oracle *oracle = timer->oracle;
 
 	oracle->scheduled++;
-	if (!id || (timer->id && timer->id != id))
+	/* An id is neither 0 or 1 nor an errno, also as a result of BULK. */
+	if (id + 4095 <= 4096 || (timer->id && timer->id != id))
 		FAIL(timer, "SCHEDULE has returned the id %#llx",
 		     (unsigned long long)id);
+	if (oracle->stopped && timer->begun > oracle->stopped)
+		FAIL(timer, "was scheduled on a stopped instance");
 	timer->id = id;
 	timer->scheduled = sim_step();
 	if (!timer->events)
@@ -312,11 +319,18 @@ static bool unlisted_before(const struct oracle_timer *timer,
 	return timer->unlisted && span->from > timer->unlisted;
 }
 
-/* Whether a call began after a CANCEL_ALL that must have ended the timer */
+/* Whether a call began after a CANCEL_ALL that must have dropped the timer's event */
 static bool wiped_before(const struct oracle_timer *timer,
 			 const struct oracle_span *span)
 {
 	return timer->wiped && span->from > timer->wiped;
+}
+
+/* Whether a call began after a CANCEL_ALL after which it is not pending */
+static bool passed_before(const struct oracle_timer *timer,
+			  const struct oracle_span *span)
+{
+	return timer->passed && span->from > timer->passed;
 }
 
 /*
@@ -326,13 +340,14 @@ static bool wiped_before(const struct oracle_timer *timer,
 static bool final_waits(const struct oracle_timer *timer, uint64_t from)
 {
 	if (!timer->final ||
-	    (timer->final_dropped && from > timer->final_dropped))
+	    (timer->final_dropped && from > timer->final_dropped) ||
+	    (timer->wiped && from > timer->wiped))
 		return false;
 	return timer->kept || !timer->final_seen || from <= timer->final_seen;
 }
 
 /*
- * CANCEL has dropped the last event of a timer that STOP had handed back, or did so just
+ * CANCEL has dropped the last event of a timer that CANCEL_ALL had handed back, or did so just
  * before.
  */
 static void final_dropped(struct oracle_timer *timer,
@@ -345,7 +360,7 @@ static void final_dropped(struct oracle_timer *timer,
 }
 
 /* CANCEL was successful. */
-static void cancelled_well(struct oracle_timer *timer,
+static void cancelled_well(struct oracle_timer *timer, uint32_t flags,
 			   const struct oracle_span *span)
 {
 	timer->oracle->cancelled++;
@@ -354,7 +369,8 @@ static void cancelled_well(struct oracle_timer *timer,
 		     "CANCEL was successful, but failed with ENOENT before");
 	if (unlisted_before(timer, span))
 		FAIL(timer, "CANCEL was successful, but LIST did not show it");
-	if (wiped_before(timer, span))
+	if (wiped_before(timer, span) ||
+	    (passed_before(timer, span) && !(flags & HWTIMER_REQ_DISCARD)))
 		FAIL(timer, "CANCEL was successful after CANCEL_ALL");
 	if (timer->state == ORACLE_RETURNED && timer->final) {
 		final_dropped(timer, span);
@@ -380,6 +396,16 @@ static void found_nothing(struct oracle_timer *timer)
 		timer->gone = sim_step();
 }
 
+/* At most one more event comes. @events: number of its events before that one, at most */
+static void event_is_last(struct oracle_timer *timer, uint64_t events)
+{
+	if (timer->last)
+		return;
+	timer->last = sim_step();
+	timer->last_events = events;
+	timer->last_time = latest(timer->oracle);
+}
+
 /* CANCEL came too late: the event that waits is the last one. */
 static void cancelled_late(struct oracle_timer *timer,
 			   const struct oracle_span *span)
@@ -387,16 +413,14 @@ static void cancelled_late(struct oracle_timer *timer,
 	if (gone_before(timer, span))
 		FAIL(timer,
 		     "its event waits, but CANCEL failed with ENOENT before");
-	if (has_ended(timer) && span->from > timer->ended &&
-	    !final_waits(timer, span->from))
+	if ((has_ended(timer) && span->from > timer->ended &&
+	     !final_waits(timer, span->from)) ||
+	    wiped_before(timer, span))
 		FAIL(timer, "CANCEL says that its event waits");
-	if (timer->last)
-		return;
-	timer->last = sim_step();
-	timer->last_events = timer->begun_events;
+	event_is_last(timer, timer->begun_events);
 }
 
-void oracle_cancelled(struct oracle_timer *timer,
+void oracle_cancelled(struct oracle_timer *timer, uint32_t flags,
 		      const struct oracle_span *span, int result)
 {
 	sim_lock();
@@ -404,13 +428,15 @@ void oracle_cancelled(struct oracle_timer *timer,
 	timer->changes--;
 	switch (result) {
 	case 0:
-		cancelled_well(timer, span);
+		cancelled_well(timer, flags, span);
+		break;
+	case 1:
+		if (flags & HWTIMER_REQ_DISCARD)
+			FAIL(timer, "CANCEL has not dropped its event");
+		cancelled_late(timer, span);
 		break;
 	case -ENOENT:
 		found_nothing(timer);
-		break;
-	case -EALREADY:
-		cancelled_late(timer, span);
 		break;
 	case -ECANCELED:
 		timer->oracle->unsure = true;
@@ -423,7 +449,7 @@ void oracle_cancelled(struct oracle_timer *timer,
 	sim_unlock();
 }
 
-static void rescheduled_well(struct oracle_timer *timer, uint64_t time,
+static void rescheduled_well(struct oracle_timer *timer, int64_t time,
 			     bool absolute, const struct oracle_span *span)
 {
 	timer->oracle->rescheduled++;
@@ -434,8 +460,10 @@ static void rescheduled_well(struct oracle_timer *timer, uint64_t time,
 	if (gone_before(timer, span))
 		FAIL(timer,
 		     "RESCHEDULE was successful, but failed with ENOENT before");
-	if (wiped_before(timer, span))
+	if (wiped_before(timer, span) || passed_before(timer, span))
 		FAIL(timer, "RESCHEDULE was successful after CANCEL_ALL");
+	if (timer->oracle->stopped && span->from > timer->oracle->stopped)
+		FAIL(timer, "was rescheduled on a stopped instance");
 	timer->changed = sim_step();
 	timer->changed_by = 0;
 	/* An event that came meanwhile may be from before or after. */
@@ -457,9 +485,8 @@ static void rescheduled_perhaps(struct oracle_timer *timer)
 	timer->changed_by = 0;
 }
 
-void oracle_rescheduled(struct oracle_timer *timer, uint64_t time,
-			bool absolute, const struct oracle_span *span,
-			int result)
+void oracle_rescheduled(struct oracle_timer *timer, int64_t time, bool absolute,
+			const struct oracle_span *span, int result)
 {
 	sim_lock();
 	TRACE(timer, "RESCHEDULE: %d", result);
@@ -471,49 +498,6 @@ void oracle_rescheduled(struct oracle_timer *timer, uint64_t time,
 		found_nothing(timer);
 	else if (result == -ECANCELED)
 		rescheduled_perhaps(timer);
-	sim_unlock();
-}
-
-/* ---- CANCEL_ALL ---- */
-
-static void timer_wiped(struct oracle_timer *timer,
-			const struct hwtimer_cancel_all *all,
-			const struct oracle_span *span, int result)
-{
-	if ((has_ended(timer) && !timer->final) ||
-	    timer->state == ORACLE_REFUSED)
-		return;
-	/* It may have ended, and nobody knows whether before its event or after it. */
-	timer->vague = true;
-	timer->lost_ok = true;
-	if (result || !timer->scheduled || timer->scheduled >= span->from)
-		return;
-	if (!timer->last) {
-		timer->last = sim_step();
-		timer->last_events = UINT64_MAX;
-	}
-	if (all->flags & HWTIMER_DISCARD && !timer->wiped)
-		timer->wiped = sim_step();
-}
-
-void oracle_wipe(struct oracle *oracle)
-{
-	sim_lock();
-	oracle->wiping++;
-	sim_unlock();
-}
-
-void oracle_wiped(struct oracle *oracle, const struct hwtimer_cancel_all *all,
-		  const struct oracle_span *span, int result)
-{
-	uint64_t nr;
-
-	sim_lock();
-	oracle->cancelled += all->cancelled + all->discarded;
-	oracle->unsure |= result != 0;
-	oracle->wiping--;
-	for (nr = 0; nr < oracle->nr_timers; nr++)
-		timer_wiped(oracle->timers[nr], all, span, result);
 	sim_unlock();
 }
 
@@ -535,19 +519,32 @@ struct oracle_timer *oracle_remake(struct oracle_timer *old,
 static void remade_pending(struct oracle_timer *old,
 			   const struct oracle_span *span)
 {
-	if (has_ended(old) || wiped_before(old, span))
+	if (has_ended(old) || wiped_before(old, span) ||
+	    passed_before(old, span))
 		FAIL(old, "RESCHEDULE has found it pending");
 	end(old, ORACLE_CANCELLED);
 }
 
-/* The timer was not pending, so it must have been due. */
-static void remade_other(struct oracle_timer *old)
+/*
+ * The timer was not pending, so it must have been due, or have ended. @creates: the call makes
+ * a new timer in any case
+ */
+static void remade_other(struct oracle_timer *old, bool creates,
+			 const struct oracle_span *span)
 {
-	if (old->state == ORACLE_RETURNED)
+	if (!creates && ((has_ended(old) && span->from > old->ended &&
+			  !final_waits(old, span->from)) ||
+			 wiped_before(old, span)))
 		FAIL(old, "RESCHEDULE has made another timer of it");
 	/* It may have dropped an event that an ACK counted meanwhile. */
 	if (old->state == ORACLE_DONE && old->doubtful)
 		old->state = ORACLE_REARMED;
+	/* Or its last one */
+	if (old->state == ORACLE_RETURNED && old->final &&
+	    !old->final_dropped) {
+		old->final_dropped = sim_step();
+		old->droppable = true;
+	}
 	if (has_ended(old))
 		return;
 	if (old->state == ORACLE_LIVE && !old->vague && !old->last &&
@@ -563,9 +560,13 @@ static void remade_well(struct oracle_timer *old, struct oracle_timer *timer,
 {
 	bool same = old && request->id == old->id;
 
+	bool creates = request->flags & HWTIMER_REQ_CREATE;
+
 	timer->oracle->rescheduled++;
+	if (!old && !creates)
+		FAIL(timer, "RESCHEDULE has made it of no timer");
 	if (!same && old)
-		remade_other(old);
+		remade_other(old, creates, span);
 	timer->moved = same;
 	if (!same)
 		id_is_new(timer, request->id);
@@ -713,7 +714,7 @@ static uint64_t expirations_least(const struct oracle_timer *timer,
 	if (timer->left && !in_order(timer, span))
 		return 1;
 	if (timer->fixed_delay || timer->last || timer->changes ||
-	    timer->lost_ok || timer->oracle->wiping ||
+	    timer->lost_ok || timer->final || timer->oracle->wiping ||
 	    __atomic_load_n(&timer->oracle->stopping, __ATOMIC_RELAXED) ||
 	    clock_jumped(timer->oracle) || taken < event->deadline)
 		return 1;
@@ -743,7 +744,11 @@ static void event_expirations(struct oracle_timer *timer,
 	if (timer->oracle->stopped_at &&
 	    event->deadline + (n - 1) * timer->interval >
 		    timer->oracle->stopped_at)
-		FAIL(timer, "reports %llu expirations, some after STOP",
+		FAIL(timer, "reports %llu expirations, some after the stop",
+		     (unsigned long long)n);
+	if (timer->last &&
+	    event->deadline + (n - 1) * timer->interval > timer->last_time)
+		FAIL(timer, "reports %llu expirations, some after CANCEL",
 		     (unsigned long long)n);
 	least = expirations_least(timer, event, span);
 	if (n < least)
@@ -753,8 +758,8 @@ static void event_expirations(struct oracle_timer *timer,
 }
 
 /*
- * The last event of a timer that STOP has handed back, or one that was read before STOP. Only
- * one read that began after STOP can return it, and it ends where the timer goes on.
+ * The last event of a timer that CANCEL_ALL has handed back, or one that was read before. Only
+ * one read that began afterwards can return it, and it ends where the timer goes on.
  */
 static void event_final(struct oracle_timer *timer, uint64_t deadline,
 			uint64_t expirations, const struct oracle_span *span)
@@ -762,20 +767,21 @@ static void event_final(struct oracle_timer *timer, uint64_t deadline,
 	uint64_t next = deadline + expirations * timer->interval;
 
 	if (!timer->final_left != !timer->left)
-		FAIL(timer, "has %llu expirations left, and STOP said %llu",
+		FAIL(timer,
+		     "has %llu expirations left, and CANCEL_ALL said %llu",
 		     (unsigned long long)timer->left,
 		     (unsigned long long)timer->final_left);
 	if (!timer->fixed_delay && timer->final_deadline != HWTIMER_NEVER &&
 	    (next != timer->final_deadline && span->from > timer->ended))
 		FAIL(timer,
-		     "reports %llu expirations from %llu on, and STOP went on at %llu",
+		     "reports %llu expirations from %llu on, and CANCEL_ALL went on at %llu",
 		     (unsigned long long)expirations,
 		     (unsigned long long)deadline,
 		     (unsigned long long)timer->final_deadline);
 	if (timer->final_sure &&
 	    (deadline != timer->low || expirations != timer->final_count))
 		FAIL(timer,
-		     "reports %llu expirations from %llu on, and STOP had skipped %llu",
+		     "reports %llu expirations from %llu on, and CANCEL_ALL had skipped %llu",
 		     (unsigned long long)expirations,
 		     (unsigned long long)deadline,
 		     (unsigned long long)timer->final_count);
@@ -798,6 +804,9 @@ static void event_next(struct oracle_timer *timer, uint64_t deadline,
 		timer->vague = true;
 		return;
 	}
+	if (passed_before(timer, span) && in_order(timer, span) &&
+	    !timer->last && !timer->lost_ok && !timer->oracle->wiping)
+		FAIL(timer, "goes on, but CANCEL_ALL has not handed it back");
 	/* Of a read that began earlier, nobody knows whether this was the last. */
 	if (timer->last) {
 		timer->vague = true;
@@ -834,13 +843,13 @@ static void event_over(struct oracle_timer *timer, uint64_t deadline,
 		event_next(timer, deadline, expirations, span);
 }
 
-/* ---- HWTIMER_AT_LEAST_ONCE ---- */
+/* ---- HWTIMER_SETUP_AT_LEAST_ONCE ---- */
 
 /* Whether the event of a timer may have been dropped since it was read */
 static bool may_be_dropped(const struct oracle_timer *timer)
 {
 	return timer->changes || timer->lost_ok || timer->oracle->wiping ||
-	       timer->final_dropped || timer->doubtful ||
+	       timer->final_dropped || timer->wiped || timer->doubtful ||
 	       timer->state == ORACLE_CANCELLED ||
 	       timer->state == ORACLE_REARMED;
 }
@@ -849,6 +858,8 @@ static bool may_be_dropped(const struct oracle_timer *timer)
 static bool dropped_before(const struct oracle_timer *timer,
 			   const struct oracle_span *span)
 {
+	if (wiped_before(timer, span))
+		return true;
 	if (timer->final)
 		return timer->final_dropped &&
 		       timer->final_dropped < span->from;
@@ -879,7 +890,9 @@ static void kept_skip(struct oracle *oracle, const struct oracle_timer *timer)
 			return;
 		if (!may_be_dropped(next))
 			FAIL(next,
-			     "its event does not come again after REWIND");
+			     "its event does not come again after a rewind");
+		/* The call that has dropped it may not have been reported yet. */
+		next->final_seen = 0;
 		kept_remove(oracle, oracle->reread, 1);
 	}
 }
@@ -1035,7 +1048,7 @@ void oracle_order(struct oracle *oracle, const struct hwtimer_event *events,
 	sim_unlock();
 }
 
-/* ---- STOP ---- */
+/* ---- CANCEL_ALL ---- */
 
 /* Whether events may have been read during a call. */
 static bool may_be_read(const struct oracle *oracle,
@@ -1049,123 +1062,273 @@ static bool may_be_read(const struct oracle *oracle,
  * that, so the deadline says how many expirations the event has.
  */
 static void returned_periodic(struct oracle_timer *timer,
-			      const struct hwtimer_unprocessed *entry,
+			      const struct hwtimer_timer *entry,
 			      const struct oracle_span *span)
 {
 	uint64_t after = entry->deadline - timer->low;
 
 	timer->final = true;
 	timer->final_deadline = entry->deadline;
-	timer->final_left = entry->count;
+	timer->final_left = entry->expirations_left;
 	if (timer->vague || timer->changes || timer->fixed_delay ||
 	    timer->low != timer->high || span->from <= timer->changed ||
 	    may_be_read(timer->oracle, span) ||
 	    entry->deadline == HWTIMER_NEVER)
 		return;
 	if (entry->deadline < timer->low || after % timer->interval)
-		FAIL(timer, "STOP has handed it back with the deadline %llu",
+		FAIL(timer,
+		     "CANCEL_ALL has handed it back with the deadline %llu",
 		     (unsigned long long)entry->deadline);
 	timer->final_count = after / timer->interval;
 	timer->final_sure = timer->final_count;
 	timer->final = timer->final_count;
-	if (timer->left && timer->left != entry->count + timer->final_count)
+	if (timer->left &&
+	    timer->left != entry->expirations_left + timer->final_count)
 		FAIL(timer,
-		     "STOP has handed it back with %u of %llu expirations left",
-		     entry->count, (unsigned long long)timer->left);
+		     "CANCEL_ALL has handed it back with %u of %llu expirations left",
+		     entry->expirations_left, (unsigned long long)timer->left);
 }
 
 /*
- * Whether a timer may have ended after STOP had handed it back, because its last event was
- * read or dropped before STOP was reported.
+ * Whether a timer may have ended after CANCEL_ALL had handed it back, because its last event
+ * was read or dropped, or the timer was made anew, before that was reported.
  */
 static bool ended_afterwards(const struct oracle_timer *timer,
 			     const struct oracle_span *span)
 {
-	return timer->interval && span->from <= timer->ended &&
+	if (span->from > timer->ended)
+		return false;
+	if (timer->state == ORACLE_REARMED)
+		return true;
+	return timer->interval &&
 	       (timer->state == ORACLE_CANCELLED ||
 		(timer->state == ORACLE_DONE && timer->last));
 }
 
 static void returned_afterwards(struct oracle_timer *timer,
-				const struct hwtimer_unprocessed *entry)
+				const struct hwtimer_timer *entry)
 {
 	if (!timer->vague && !timer->changes && timer->low == timer->high &&
 	    entry->deadline <= timer->low && timer->state == ORACLE_CANCELLED)
-		FAIL(timer, "STOP has handed it back, too, and it was pending");
-	timer->final = true;
+		FAIL(timer,
+		     "CANCEL_ALL has handed it back, too, and it was pending");
+	timer->final = timer->interval;
 	timer->final_deadline = entry->deadline;
-	timer->final_left = entry->count;
-	if (timer->state == ORACLE_CANCELLED)
-		timer->final_dropped = timer->ended;
-	else
+	timer->final_left = entry->expirations_left;
+	if (timer->state == ORACLE_DONE)
 		timer->final_seen = timer->ended;
+	else
+		timer->final_dropped = timer->ended;
+	timer->droppable |= timer->state == ORACLE_REARMED;
 	timer->state = ORACLE_RETURNED;
 }
 
-void oracle_returned(struct oracle *oracle,
-		     const struct hwtimer_unprocessed *entry,
+static void returned_well(struct oracle_timer *timer,
+			  const struct hwtimer_timer *entry,
+			  const struct oracle_span *span)
+{
+	if (has_ended(timer) || timer->state == ORACLE_REFUSED)
+		FAIL(timer, "CANCEL_ALL has handed it back");
+	if (timer->events && !timer->interval)
+		FAIL(timer, "CANCEL_ALL has handed it back after its event");
+	if (gone_before(timer, span))
+		FAIL(timer,
+		     "CANCEL_ALL has handed it back, but CANCEL did not find it");
+	if (unlisted_before(timer, span))
+		FAIL(timer,
+		     "CANCEL_ALL has handed it back, but LIST did not show it");
+	if (timer->last && span->from > timer->last)
+		FAIL(timer,
+		     "CANCEL_ALL has handed it back, but its event was the last");
+	if (passed_before(timer, span))
+		FAIL(timer,
+		     "CANCEL_ALL has handed it back, but another one did not");
+	if (deadline_known(timer, span) &&
+	    (entry->deadline < timer->low || entry->deadline > timer->high) &&
+	    !timer->interval)
+		FAIL(timer,
+		     "CANCEL_ALL has handed it back with the deadline %llu",
+		     (unsigned long long)entry->deadline);
+	if (timer->interval)
+		returned_periodic(timer, entry, span);
+	end(timer, ORACLE_RETURNED);
+}
+
+/* What is so whatever the timer's state */
+static void described(const struct oracle_timer *timer,
+		      const struct hwtimer_timer *entry)
+{
+	bool pending = entry->state == HWTIMER_STATE_PENDING;
+
+	if (entry->interval != timer->interval || entry->slack > timer->slack ||
+	    entry->flags !=
+		    (timer->fixed_delay ? HWTIMER_REQ_FIXED_DELAY : 0) ||
+	    entry->deadline > HWTIMER_NEVER ||
+	    (entry->deadline == HWTIMER_NEVER ?
+		     entry->remaining != HWTIMER_NEVER :
+		     entry->remaining > entry->deadline))
+		FAIL(timer,
+		     "is described with interval %llu, slack %llu, flags %#x",
+		     (unsigned long long)entry->interval,
+		     (unsigned long long)entry->slack, entry->flags);
+	if ((!pending && entry->state != HWTIMER_STATE_EXPIRED) ||
+	    pending != !entry->expirations)
+		FAIL(timer, "is in state %u with %u expirations", entry->state,
+		     entry->expirations);
+}
+
+void oracle_returned(struct oracle *oracle, uint32_t flags,
+		     const struct hwtimer_timer *entry,
 		     const struct oracle_span *span)
 {
 	struct oracle_timer *timer;
 
 	sim_lock();
-	oracle->returned++;
 	timer = timer_find(oracle, entry->user_data, entry->id);
-	TRACE(timer, "STOP: deadline %llu, %u left",
-	      (unsigned long long)entry->deadline, entry->count);
-	if (ended_afterwards(timer, span)) {
+	TRACE(timer, "CANCEL_ALL: deadline %llu, %u left",
+	      (unsigned long long)entry->deadline, entry->expirations_left);
+	described(timer, entry);
+	if (entry->state != HWTIMER_STATE_PENDING)
+		FAIL(timer, "CANCEL_ALL says that it is in state %u",
+		     entry->state);
+	if (ended_afterwards(timer, span))
 		returned_afterwards(timer, entry);
-		sim_unlock();
-		return;
-	}
-	if (has_ended(timer) || timer->state == ORACLE_REFUSED)
-		FAIL(timer, "STOP has handed it back");
-	if (timer->events && !timer->interval)
-		FAIL(timer, "STOP has handed it back after its event");
-	if (gone_before(timer, span))
-		FAIL(timer,
-		     "STOP has handed it back, but CANCEL did not find it");
-	if (timer->last && span->from > timer->last)
-		FAIL(timer,
-		     "STOP has handed it back, but its event was the last");
-	if (deadline_known(timer, span) &&
-	    (entry->deadline < timer->low || entry->deadline > timer->high) &&
-	    !timer->interval)
-		FAIL(timer, "STOP has handed it back with the deadline %llu",
-		     (unsigned long long)entry->deadline);
-	if (timer->interval)
-		returned_periodic(timer, entry, span);
-	end(timer, ORACLE_RETURNED);
+	else
+		returned_well(timer, entry, span);
+	timer->droppable |= flags & HWTIMER_LIST_DISCARD;
+	if (flags & HWTIMER_LIST_DISCARD && !timer->wiped)
+		timer->wiped = sim_step();
 	sim_unlock();
 }
 
 void oracle_stop_end(struct oracle *oracle)
 {
 	sim_lock();
-	if (!oracle->stopped_at)
+	if (!oracle->stopped) {
+		oracle->stopped = sim_step();
 		oracle->stopped_at = latest(oracle);
+	}
+	sim_unlock();
+}
+
+struct oracle_span oracle_wipe(struct oracle *oracle, uint32_t flags)
+{
+	struct oracle_span span = oracle_begin(oracle);
+
+	sim_lock();
+	oracle->wiping++;
+	if (flags & HWTIMER_LIST_STOP)
+		oracle->stopping = true;
+	sim_unlock();
+	return span;
+}
+
+/* Without an array, or before its end, it does not say what it did to a timer. */
+static void timer_wiped(struct oracle_timer *timer,
+			const struct hwtimer_list *list,
+			const struct oracle_span *span, bool whole)
+{
+	bool drops = list->flags & HWTIMER_LIST_DISCARD;
+	bool sure = whole && timer->scheduled && timer->scheduled < span->from;
+
+	if ((has_ended(timer) && !timer->final && timer->ended < span->from) ||
+	    timer->state == ORACLE_REFUSED)
+		return;
+	timer->droppable |= drops;
+	/* It may have ended, and nobody knows whether before its event or after it. */
+	timer->vague |= !list->timers;
+	timer->lost_ok |= !list->timers || (drops && !sure);
+	if (!sure)
+		return;
+	if (!list->timers)
+		event_is_last(timer, UINT64_MAX);
+	else if (!timer->passed)
+		timer->passed = sim_step();
+	if (drops && !timer->wiped)
+		timer->wiped = sim_step();
+}
+
+void oracle_wiped(struct oracle *oracle, const struct hwtimer_list *list,
+		  uint64_t ended, const struct oracle_span *span, bool whole)
+{
+	uint64_t nr;
+
+	sim_lock();
+	oracle->cancelled += ended;
+	oracle->wiping--;
+	for (nr = 0; nr < oracle->nr_timers; nr++)
+		timer_wiped(oracle->timers[nr], list, span, whole);
 	sim_unlock();
 }
 
 /* ---- QUERY and LIST ---- */
 
-void oracle_queried(struct oracle *oracle, uint64_t user_data, uint64_t id,
-		    uint64_t deadline, const struct oracle_span *span)
+void oracle_queried(struct oracle *oracle, const struct hwtimer_timer *entry,
+		    const struct oracle_span *span)
 {
+	bool pending = entry->state == HWTIMER_STATE_PENDING;
 	struct oracle_timer *timer;
 
 	sim_lock();
-	timer = timer_find(oracle, user_data, id);
+	timer = timer_find(oracle, entry->user_data, entry->id);
+	described(timer, entry);
 	if (timer->state == ORACLE_REFUSED ||
 	    (has_ended(timer) && span->from > timer->ended &&
 	     !final_waits(timer, span->from)) ||
-	    gone_before(timer, span))
+	    gone_before(timer, span) || wiped_before(timer, span) ||
+	    (pending && passed_before(timer, span)))
 		FAIL(timer, "the kernel describes it");
 	if (deadline_known(timer, span) && !timer->interval &&
 	    timer->state == ORACLE_LIVE &&
-	    (deadline < timer->low || deadline > timer->high))
+	    (entry->deadline < timer->low || entry->deadline > timer->high))
 		FAIL(timer, "the kernel says that its deadline is %llu",
-		     (unsigned long long)deadline);
+		     (unsigned long long)entry->deadline);
+	sim_unlock();
+}
+
+/* The time at which a timer must have expired, if the machine is fast enough */
+static uint64_t expires(const struct oracle_timer *timer)
+{
+	uint64_t late = timer->slack + 2 * timer->oracle->tick;
+
+	return late > HWTIMER_NEVER - timer->high ? HWTIMER_NEVER :
+						    timer->high + late;
+}
+
+/* Whether a timer was pending during a call, or its event waited to be read */
+static bool lived(const struct oracle_timer *timer,
+		  const struct oracle_span *span)
+{
+	return timer->state == ORACLE_LIVE && !timer->interval &&
+	       timer->scheduled && timer->scheduled < span->from &&
+	       timer->changed < span->from && !timer->changes &&
+	       !timer->vague && !timer->lost_ok && !timer->gone &&
+	       !timer->last && !timer->passed && !timer->kept &&
+	       !timer->doubtful;
+}
+
+void oracle_next(struct oracle *oracle, uint64_t until,
+		 const struct oracle_span *span)
+{
+	uint64_t nr, next = deadline_after(span->since, until);
+
+	sim_lock();
+	if (until > HWTIMER_NEVER)
+		sim_fail("instance %u, INFO: until_next %llu", oracle->nr,
+			 (unsigned long long)until);
+	for (nr = 0; nr < oracle->nr_timers; nr++) {
+		const struct oracle_timer *timer = oracle->timers[nr];
+
+		if (oracle->wiping || oracle->stopping ||
+		    clock_jumped(oracle) || may_be_read(oracle, span))
+			break;
+		/* One that was overdue when it was scheduled expires with the next tick. */
+		if (until > timer->slack + 2 * oracle->tick &&
+		    next > expires(timer) && lived(timer, span))
+			FAIL(timer,
+			     "INFO says that nothing expires for %llu ns",
+			     (unsigned long long)until);
+	}
 	sim_unlock();
 }
 
@@ -1180,13 +1343,12 @@ uint64_t oracle_list_begin(struct oracle *oracle)
 }
 
 void oracle_listed(struct oracle *oracle, uint64_t list,
-		   const struct hwtimer_listed *entry,
+		   const struct hwtimer_timer *entry,
 		   const struct oracle_span *span)
 {
 	struct oracle_timer *timer;
 
-	oracle_queried(oracle, entry->user_data, entry->id, entry->deadline,
-		       span);
+	oracle_queried(oracle, entry, span);
 	sim_lock();
 	timer = timer_find(oracle, entry->user_data, entry->id);
 	if (timer->listed == list)
@@ -1227,8 +1389,7 @@ void oracle_list_end(struct oracle *oracle, uint64_t list,
 void oracle_stats(struct oracle *oracle, const struct hwtimer_stats *stats)
 {
 	EXPECT("scheduled + rearmed",
-	       stats->pending + stats->cancelled + stats->expired +
-		       stats->unprocessed,
+	       stats->pending + stats->cancelled + stats->expired,
 	       stats->scheduled + stats->rearmed);
 	EXPECT("expired", stats->ready + stats->delivered + stats->discarded,
 	       stats->expired);
@@ -1269,44 +1430,45 @@ static bool lateness_sum_fits(const struct hwtimer_stats *stats)
 }
 
 /*
- * The number of timers whose event HWTIMER_REARM has dropped: those that expire once, and have
- * had no event.
+ * Whether HWTIMER_REQ_REARM or CANCEL_ALL must have dropped the event of a timer: it expires
+ * once, and has had no event.
  */
-static uint64_t rearmed_least(const struct oracle *oracle)
+static bool must_be_dropped(const struct oracle_timer *timer)
 {
-	uint64_t nr, count = 0;
-
-	for (nr = 0; nr < oracle->nr_timers; nr++) {
-		const struct oracle_timer *timer = oracle->timers[nr];
-
-		count += timer->state == ORACLE_REARMED && !timer->interval &&
-			 !timer->events && !timer->lost_ok && !timer->doubtful;
-	}
-	return count;
+	return (timer->state == ORACLE_REARMED ||
+		(timer->state == ORACLE_LIVE && timer->wiped)) &&
+	       !timer->interval && !timer->events && !timer->lost_ok &&
+	       !timer->doubtful;
 }
 
-/* The same with periodic timers, of which nobody knows */
-static uint64_t rearmed_most(const struct oracle *oracle)
+/* The same of periodic timers, too, of which nobody knows. CANCEL has told what it dropped. */
+static bool can_be_dropped(const struct oracle_timer *timer)
+{
+	if (timer->state == ORACLE_REFUSED ||
+	    timer->state == ORACLE_CANCELLED ||
+	    (timer->state == ORACLE_RETURNED && !timer->interval))
+		return false;
+	return (timer->state == ORACLE_REARMED || timer->droppable) &&
+	       (timer->interval || !timer->events || timer->doubtful);
+}
+
+static uint64_t count_timers(const struct oracle *oracle,
+			     bool (*which)(const struct oracle_timer *timer))
 {
 	uint64_t nr, count = 0;
 
-	for (nr = 0; nr < oracle->nr_timers; nr++) {
-		const struct oracle_timer *timer = oracle->timers[nr];
-
-		count += timer->state == ORACLE_REARMED &&
-			 (timer->interval || !timer->events || timer->doubtful);
-	}
+	for (nr = 0; nr < oracle->nr_timers; nr++)
+		count += which(oracle->timers[nr]);
 	return count;
 }
 
 void oracle_stats_at_rest(struct oracle *oracle,
 			  const struct hwtimer_stats *stats)
 {
-	uint64_t dropped;
+	uint64_t dropped, least, most;
 
 	EXPECT("lateness, events", lateness_events(stats), stats->expired);
 	EXPECT("lateness_sum fits the buckets", lateness_sum_fits(stats), true);
-	EXPECT("unprocessed", stats->unprocessed, oracle->returned);
 	if (!oracle->doubts) {
 		EXPECT("delivered", stats->delivered, oracle->delivered);
 		EXPECT("missed", stats->missed, oracle->missed);
@@ -1319,15 +1481,16 @@ void oracle_stats_at_rest(struct oracle *oracle,
 		return;
 	EXPECT("scheduled", stats->scheduled, oracle->scheduled);
 	dropped = stats->cancelled + stats->discarded - oracle->cancelled;
-	if (dropped < rearmed_least(oracle) || dropped > rearmed_most(oracle))
+	least = count_timers(oracle, must_be_dropped);
+	most = count_timers(oracle, can_be_dropped);
+	if (dropped < least || dropped > most)
 		sim_fail(
-			"instance %u, STATS: cancelled + discarded: %llu, CANCEL ended %llu, HWTIMER_REARM %llu to %llu",
+			"instance %u, STATS: cancelled + discarded: %llu, CANCEL ended %llu, other calls dropped %llu to %llu events",
 			oracle->nr,
 			(unsigned long long)(stats->cancelled +
 					     stats->discarded),
 			(unsigned long long)oracle->cancelled,
-			(unsigned long long)rearmed_least(oracle),
-			(unsigned long long)rearmed_most(oracle));
+			(unsigned long long)least, (unsigned long long)most);
 	EXPECT("rescheduled", stats->rescheduled, oracle->rescheduled);
 }
 
@@ -1338,13 +1501,12 @@ static bool overdue(const struct oracle_timer *timer)
 	const struct oracle *oracle = timer->oracle;
 	uint64_t now = oracle_now(oracle);
 
-	if (timer->high == HWTIMER_NEVER || timer->vague)
+	if (timer->vague)
 		return false;
 	/* If there are too many for the machine, the next one is always due. */
 	if (timer->interval && timer->events > timer->settled_events)
 		return false;
-	return timer->high < now &&
-	       now - timer->high > timer->slack + 2 * oracle->tick;
+	return now > expires(timer);
 }
 
 void oracle_settle(struct oracle *oracle)
@@ -1367,6 +1529,19 @@ static bool last_may_be_over(const struct oracle_timer *timer)
 	       timer->events != timer->last_events;
 }
 
+/* Whether CANCEL_ALL has dropped the event of a timer, or may have: it was the last one. */
+static bool may_be_wiped(const struct oracle_timer *timer)
+{
+	return timer->wiped && (!timer->interval || timer->left || timer->last);
+}
+
+/* Whether a timer has ended, or may have without anybody hearing of it */
+static bool may_be_over(const struct oracle_timer *timer)
+{
+	return timer->state != ORACLE_LIVE || timer->lost_ok ||
+	       last_may_be_over(timer) || may_be_wiped(timer);
+}
+
 /* A timer whose event should be there by now; NULL: none */
 static const struct oracle_timer *missing(const struct oracle *oracle)
 {
@@ -1375,10 +1550,10 @@ static const struct oracle_timer *missing(const struct oracle *oracle)
 	for (nr = 0; nr < oracle->nr_timers; nr++) {
 		const struct oracle_timer *timer = oracle->timers[nr];
 
-		if (timer->state != ORACLE_LIVE || timer->lost_ok ||
-		    last_may_be_over(timer))
+		if (may_be_over(timer))
 			continue;
-		if (timer->gone || timer->last || overdue(timer))
+		if (timer->gone || timer->last || timer->passed ||
+		    overdue(timer))
 			return timer;
 	}
 	return NULL;
@@ -1412,18 +1587,17 @@ void oracle_stopped(struct oracle *oracle)
 	for (nr = 0; nr < oracle->nr_timers; nr++) {
 		const struct oracle_timer *timer = oracle->timers[nr];
 
-		if (timer->state == ORACLE_LIVE && !timer->lost_ok &&
-		    !last_may_be_over(timer))
-			FAIL(timer, "is lost: STOP did not hand it back");
-		if (timer->final_sure && !timer->lost_ok &&
-		    !timer->final_dropped && !timer->final_seen)
+		if (!may_be_over(timer))
+			FAIL(timer, "is lost: CANCEL_ALL did not hand it back");
+		if (timer->lost_ok || timer->final_dropped || timer->wiped)
+			continue;
+		if (timer->final_sure && !timer->final_seen)
 			FAIL(timer,
 			     "was handed back, and its last event did not come");
-		if (timer->state == ORACLE_RETURNED && !timer->lost_ok &&
-		    !timer->doubtful && !timer->final_dropped &&
+		if (timer->state == ORACLE_RETURNED && !timer->doubtful &&
 		    timer->left != timer->final_left)
 			FAIL(timer,
-			     "has %llu expirations left, but STOP said %llu",
+			     "has %llu expirations left, but CANCEL_ALL said %llu",
 			     (unsigned long long)timer->left,
 			     (unsigned long long)timer->final_left);
 	}

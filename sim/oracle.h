@@ -22,8 +22,8 @@
  * @ORACLE_REFUSED: SCHEDULE has failed
  * @ORACLE_DONE: its last event was delivered
  * @ORACLE_CANCELLED: CANCEL has ended it
- * @ORACLE_RETURNED: STOP has handed it back
- * @ORACLE_REARMED: RESCHEDULE with HWTIMER_REARM has made another timer instead
+ * @ORACLE_RETURNED: CANCEL_ALL has handed it back
+ * @ORACLE_REARMED: RESCHEDULE with HWTIMER_REQ_REARM has made another timer instead
  */
 enum oracle_state {
 	ORACLE_COMING,
@@ -50,12 +50,13 @@ struct oracle;
  * @interval: of a periodic timer
  * @slack: its slack
  * @left: expirations left; 0: no limit
- * @fixed_delay: HWTIMER_FIXED_DELAY
+ * @fixed_delay: HWTIMER_REQ_FIXED_DELAY
  * @changes: number of calls that may change it now
  * @vague: @low and @high mean nothing, because calls overlapped or a fault hid a result
  * @last: step at which a CANCEL returned that came too late, so that there is at most one
  *	more event; 0: none
  * @last_events: number of its events when that CANCEL began
+ * @last_time: time after which no deadline counts, because that CANCEL was over
  * @begun_events: the same when the first of those calls began that may change it now
  * @changed: step at which @low and @high were set last
  * @changed_by: number of the read whose event did that; 0: none
@@ -67,16 +68,20 @@ struct oracle;
  * @begun: step at which its SCHEDULE began
  * @scheduled: step at which its SCHEDULE returned
  * @private: only the actor that has scheduled it changes it
- * @final: STOP has handed it back, and its event may still wait, its last one
+ * @final: CANCEL_ALL has handed it back, and its event may still wait, its last one
  * @final_sure: that event did wait, with the deadline @low and @final_count expirations
  * @final_count: see @final_sure
- * @final_deadline: the deadline after that event, which STOP has told
- * @final_left: expirations left after that event, which STOP has told
+ * @final_deadline: the deadline after that event, which CANCEL_ALL has told
+ * @final_left: expirations left after that event, which CANCEL_ALL has told
  * @final_seen: step at which that event was reported; 0: not yet
  * @final_dropped: step at which a CANCEL returned that dropped that event; 0: none
  * @kept: its event was read, and not acknowledged
  * @doubtful: nobody knows whether its event was acknowledged or dropped
- * @wiped: step at which a CANCEL_ALL returned that began after it was scheduled; 0: none
+ * @passed: step at which a CANCEL_ALL was over that began after it was scheduled, and handed
+ *	back all timers but those whose last event waited; 0: none
+ * @wiped: step at which a CANCEL_ALL was over that began after it was scheduled, and dropped
+ *	the events; 0: none
+ * @droppable: a CANCEL_ALL may have dropped its event
  * @ended: step at which the call returned that ended it
  * @unlisted: step at which a LIST ended that did not show it; 0: none
  * @listed: number of the last LIST that showed it
@@ -99,6 +104,7 @@ struct oracle_timer {
 	bool vague;
 	uint64_t last;
 	uint64_t last_events;
+	uint64_t last_time;
 	uint64_t begun_events;
 	uint64_t changed;
 	uint64_t changed_by;
@@ -118,7 +124,9 @@ struct oracle_timer {
 	uint64_t final_dropped;
 	bool kept;
 	bool doubtful;
+	uint64_t passed;
 	uint64_t wiped;
+	bool droppable;
 	uint64_t ended;
 	uint64_t unlisted;
 	uint64_t listed;
@@ -147,14 +155,14 @@ struct oracle_kept {
  * @timers: all timers, by their number
  * @nr_timers: their number
  * @room: size of the array
- * @stopping: a STOP has begun
- * @stopped_at: a time after which no deadline counts, because a STOP was over; 0: not stopped
+ * @stopping: a CANCEL_ALL has begun that stops the instance
+ * @stopped: step at which one has returned; 0: none
+ * @stopped_at: a time after which no deadline counts, because one has returned; 0: none
  * @scheduled: number of timers that were scheduled for sure
- * @cancelled: number of CANCELs that were successful
+ * @cancelled: number of timers that CANCEL and CANCEL_ALL have ended
  * @rescheduled: number of RESCHEDULEs that were successful
  * @delivered: number of events that programs got
  * @missed: expirations that events reported beyond their first
- * @returned: number of timers handed back
  * @unsure: a fault or a signal has hidden a result, so the numbers may be too low
  * @lists: number of LISTs that have begun
  * @wiping: number of CANCEL_ALLs that have begun and not ended
@@ -163,12 +171,12 @@ struct oracle_kept {
  * @ids: the ids of all SCHEDULEs that have returned, in a hash table; 0: a free place
  * @nr_ids: their number
  * @ids_room: number of places, a power of two
- * @keeps: HWTIMER_AT_LEAST_ONCE; then a single thread reads and acknowledges
+ * @keeps: HWTIMER_SETUP_AT_LEAST_ONCE; then a single thread reads and acknowledges
  * @kept: the events that were read, and not acknowledged, in the order in which read()
  *	returned them
  * @nr_kept: their number
  * @kept_room: size of the array
- * @reread: number of those that were read since the last HWTIMER_IOC_REWIND
+ * @reread: number of those that were read since the last HWTIMER_ACK_REWIND
  * @doubts: number of acknowledged events of which some may have been dropped before
  */
 struct oracle {
@@ -180,13 +188,13 @@ struct oracle {
 	uint64_t nr_timers;
 	uint64_t room;
 	bool stopping;
+	uint64_t stopped;
 	uint64_t stopped_at;
 	uint64_t scheduled;
 	uint64_t cancelled;
 	uint64_t rescheduled;
 	uint64_t delivered;
 	uint64_t missed;
-	uint64_t returned;
 	bool unsure;
 	uint64_t lists;
 	unsigned int wiping;
@@ -222,6 +230,8 @@ struct oracle_span {
 struct oracle *oracle_create(unsigned int nr, clockid_t clock, int64_t offset,
 			     uint64_t tick, bool keeps);
 uint64_t oracle_now(const struct oracle *oracle);
+/* Whether its clock may be set, so that it takes no delays */
+bool oracle_settable(const struct oracle *oracle);
 struct oracle_span oracle_begin(const struct oracle *oracle);
 
 /* @request: what is about to be passed to SCHEDULE; its user_data is set */
@@ -231,11 +241,10 @@ struct oracle_timer *oracle_schedule(struct oracle *oracle,
 void oracle_scheduled(struct oracle_timer *timer, uint64_t id, int result);
 /* Calls that change a timer: begin, and end with a result as above */
 void oracle_change(struct oracle_timer *timer);
-void oracle_cancelled(struct oracle_timer *timer,
+void oracle_cancelled(struct oracle_timer *timer, uint32_t flags,
 		      const struct oracle_span *span, int result);
-void oracle_rescheduled(struct oracle_timer *timer, uint64_t time,
-			bool absolute, const struct oracle_span *span,
-			int result);
+void oracle_rescheduled(struct oracle_timer *timer, int64_t time, bool absolute,
+			const struct oracle_span *span, int result);
 
 /*
  * A RESCHEDULE that sets all fields of @old, a private timer: the timer with the fields that
@@ -250,11 +259,20 @@ void oracle_remade(struct oracle_timer *old, struct oracle_timer *timer,
 		   const struct hwtimer_request *request,
 		   const struct oracle_span *span, int result);
 
-/* Before a CANCEL_ALL */
-void oracle_wipe(struct oracle *oracle);
-/* @result: of a CANCEL_ALL that has been at all timers, or an error that hides what it did */
-void oracle_wiped(struct oracle *oracle, const struct hwtimer_cancel_all *all,
-		  const struct oracle_span *span, int result);
+/* Before a CANCEL_ALL with these flags, which may take several calls */
+struct oracle_span oracle_wipe(struct oracle *oracle, uint32_t flags);
+/* A call of it was successful, and has handed this timer back; @span: of the call */
+void oracle_returned(struct oracle *oracle, uint32_t flags,
+		     const struct hwtimer_timer *timer,
+		     const struct oracle_span *span);
+/* A call with HWTIMER_LIST_STOP was successful. */
+void oracle_stop_end(struct oracle *oracle);
+/*
+ * After the last call. @list: its argument; @ended: number of timers that all calls have ended;
+ * @whole: it was at all timers
+ */
+void oracle_wiped(struct oracle *oracle, const struct hwtimer_list *list,
+		  uint64_t ended, const struct oracle_span *span, bool whole);
 
 /* Before and after a read and the report of its events */
 struct oracle_span oracle_read_begin(struct oracle *oracle);
@@ -270,20 +288,18 @@ uint32_t oracle_reread(struct oracle *oracle);
 /* An ACK has ended the oldest @count of these. */
 void oracle_acknowledged(struct oracle *oracle, uint32_t count,
 			 const struct oracle_span *span);
-/* A REWIND was successful. */
+/* A rewind was successful. */
 void oracle_rewound(struct oracle *oracle);
 
-void oracle_returned(struct oracle *oracle,
-		     const struct hwtimer_unprocessed *timer,
-		     const struct oracle_span *span);
-/* A STOP was successful, and has reported what it has handed back. */
-void oracle_stop_end(struct oracle *oracle);
-void oracle_queried(struct oracle *oracle, uint64_t user_data, uint64_t id,
-		    uint64_t deadline, const struct oracle_span *span);
+void oracle_queried(struct oracle *oracle, const struct hwtimer_timer *timer,
+		    const struct oracle_span *span);
+/* @until: hwtimer_info.until_next */
+void oracle_next(struct oracle *oracle, uint64_t until,
+		 const struct oracle_span *span);
 
 uint64_t oracle_list_begin(struct oracle *oracle);
 void oracle_listed(struct oracle *oracle, uint64_t list,
-		   const struct hwtimer_listed *timer,
+		   const struct hwtimer_timer *timer,
 		   const struct oracle_span *span);
 void oracle_list_end(struct oracle *oracle, uint64_t list,
 		     const struct oracle_span *span);
@@ -300,7 +316,7 @@ void oracle_stats_at_rest(struct oracle *oracle,
 void oracle_settle(struct oracle *oracle);
 bool oracle_settled(struct oracle *oracle);
 void oracle_unsettled(struct oracle *oracle);
-/* When STOP has handed back all: has each timer ended? */
+/* When a CANCEL_ALL with HWTIMER_LIST_STOP is over: has each timer ended? */
 void oracle_stopped(struct oracle *oracle);
 
 #endif /* SIM_ORACLE_H */

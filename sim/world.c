@@ -61,17 +61,20 @@ static void setup_choose(struct hwtimer_setup *setup)
 #endif
 
 	*setup = (struct hwtimer_setup){
-		.size = sizeof(*setup),
 		.tick = ticks[sim_below(5)],
 		.buckets = 8u << sim_below(5),
 		.kind = sim_between(1, 2),
 		.clock = clocks[sim_below(4)],
 		.timers = sim_below(3) ? 100000 : sim_between(1, 300),
 	};
-	if (setup->clock == HWTIMER_CLOCK_REALTIME && sim_below(2))
-		setup->flags = HWTIMER_REPORT_CLOCK_SET;
+	if (setup->clock == HWTIMER_CLOCK_REALTIME) {
+		if (!sim_below(4))
+			setup->clock = HWTIMER_CLOCK_TAI;
+		if (sim_below(2))
+			setup->flags = HWTIMER_SETUP_REPORT_CLOCK_SET;
+	}
 	if (!sim_below(4))
-		setup->flags |= HWTIMER_AT_LEAST_ONCE;
+		setup->flags |= HWTIMER_SETUP_AT_LEAST_ONCE;
 }
 
 /* Tries until it works: what fails now and then does so here, too. */
@@ -199,23 +202,32 @@ static void takers_add(struct site *site)
 	}
 }
 
+static struct oracle *site_oracle(const struct site *site)
+{
+	const struct hwtimer_setup *setup = &site->setup;
+	clockid_t clock = setup->clock - HWTIMER_CLOCK(0);
+	bool settable = clock == CLOCK_REALTIME || clock == CLOCK_TAI;
+
+	return oracle_create(site->nr, setup->clock ? clock : CLOCK_MONOTONIC,
+			     settable ? 0 : site->owner->offset, setup->tick,
+			     setup->flags & HWTIMER_SETUP_AT_LEAST_ONCE);
+}
+
 /* Opens an instance, and starts all that use it. Runs in the process that owns it. */
 static void site_main(void *argument)
 {
 	struct site *site = argument;
-	clockid_t clock;
+	unsigned int count;
 
 	setup_choose(&site->setup);
-	clock = HWTIMER_CLOCKID(site->setup.clock);
 	site_open(site);
-	site->oracle = oracle_create(
-		site->nr, clock,
-		clock == CLOCK_REALTIME ? 0 : site->owner->offset,
-		site->setup.tick, site->setup.flags & HWTIMER_AT_LEAST_ONCE);
+	site->oracle = site_oracle(site);
 	site->ready = true;
 	/* Only in some runs, so that the others stay as they were without it. */
 	if (sim_run.seed % 5 == 0 && !site->nr && !site->oracle->keeps) {
 		actor_add(site, site->owner, "idler", act_idler);
+		if (sim_run.seed % 10 == 5)
+			actor_add(site, site->owner, "leaver", act_leaver);
 		roles_add(site, takers, 3, sim_between(1, 2));
 		__atomic_sub_fetch(&world.opening, 1, __ATOMIC_RELEASE);
 		return;
@@ -233,6 +245,9 @@ static void site_main(void *argument)
 		actor_add(site, either(site), "rearmer", act_rearmer);
 	if (sim_run.seed % 4 == 2)
 		actor_add(site, either(site), "burster", act_burster);
+	if (sim_run.seed % 7 == 3)
+		for (count = sim_between(1, 2); count; count--)
+			actor_add(site, either(site), "wiper", act_wiper);
 	__atomic_sub_fetch(&world.opening, 1, __ATOMIC_RELEASE);
 }
 
@@ -330,7 +345,8 @@ static uint64_t site_horizon(const struct site *site)
 		const struct oracle_timer *timer = oracle->timers[nr];
 
 		if (timer->state == ORACLE_LIVE && !timer->interval &&
-		    timer->high > latest && timer->high < now + HORIZON)
+		    timer->slack < HORIZON && timer->high < now + HORIZON &&
+		    timer->high + timer->slack > latest)
 			latest = timer->high + timer->slack;
 	}
 	return latest - now + 4 * oracle->tick;
@@ -353,7 +369,8 @@ static bool site_drain(struct site *site)
 		if (ret < 0 && ret != -EAGAIN && ret != -ECANCELED)
 			sim_fail("read() has failed with %zd at the end", ret);
 		if (site->oracle->keeps)
-			site_ack(site, site->file, oracle_reread(site->oracle));
+			site_ack(site, site->file, oracle_reread(site->oracle),
+				 false);
 	} while ((ret > 0 && (site->stopped || ++times < DRAIN_MAX)) ||
 		 ret == -ECANCELED);
 	return ret;
@@ -362,7 +379,7 @@ static bool site_drain(struct site *site)
 /* Waits until all that is due has come, and takes it. */
 static void site_settle(struct site *site)
 {
-	struct hwtimer_notify notify = { .size = sizeof(notify) };
+	struct hwtimer_notify notify = {};
 	unsigned int times;
 	long ret;
 
@@ -370,7 +387,7 @@ static void site_settle(struct site *site)
 	if (ret)
 		sim_fail("NOTIFY has failed with %ld at the end", ret);
 	if (site->oracle->keeps)
-		site_rewind(site, site->file);
+		site_ack(site, site->file, 0, true);
 	oracle_settle(site->oracle);
 	if (!site->stopped)
 		sim_sleep(site_horizon(site));
@@ -390,16 +407,8 @@ static void site_settle(struct site *site)
 static void site_take_back(struct site *site)
 {
 	struct hwtimer_stats stats;
-	uint64_t left;
-	unsigned int times = 0;
 
-	do {
-		site_stop(site, site->file, 200, &left);
-		site_drain(site);
-		if (++times > 100000)
-			sim_fail("STOP does not come to an end: %llu are left",
-				 (unsigned long long)left);
-	} while (left);
+	site_wipe(site, site->file, HWTIMER_LIST_STOP | wipe_flags(), true);
 	while (site_drain(site))
 		sim_sleep(2000000);
 	oracle_stopped(site->oracle);
@@ -490,6 +499,9 @@ void sim_inspect_still(void)
 	unsigned int nr;
 
 	sim_device_waiters(sim_inspect_waiter);
+	for (nr = 0; nr < world.nr_actors; nr++)
+		if (world.actors[nr].own)
+			sim_inspect_idle(world.actors[nr].own);
 	for (nr = 0; nr < world.nr_sites; nr++) {
 		struct site *site = &world.sites[nr];
 

@@ -25,7 +25,7 @@ struct task_struct;
  * @owner: the process that opens it
  * @friend: another process of the same user, in another cgroup
  * @ready: the file is open and set up
- * @stopped: a STOP has begun
+ * @stopped: a CANCEL_ALL has begun that stops it
  * @alone: a single actor reads events
  * @exclusive: those that use epoll do so with EPOLLEXCLUSIVE
  */
@@ -57,6 +57,7 @@ typedef void actor_fn(struct actor *actor);
  * @done: it has ended
  * @timers: timers that it has scheduled, and may change
  * @nr_timers: their number, up to ACTOR_TIMERS
+ * @own: an instance that it alone uses, for itself; NULL: none
  */
 #define ACTOR_TIMERS 64
 
@@ -70,6 +71,7 @@ struct actor {
 	bool done;
 	struct oracle_timer *timers[ACTOR_TIMERS];
 	unsigned int nr_timers;
+	struct file *own;
 };
 
 /**
@@ -104,16 +106,22 @@ actor_fn act_requester, act_batcher, act_bulker, act_rearmer, act_discarder;
 actor_fn act_idler, act_burster;
 actor_fn act_reader, act_sipper, act_poller, act_edge, act_watcher, act_acker;
 actor_fn act_keeper;
-actor_fn act_prober, act_notifier, act_stopper, act_disturber, act_visitor;
+actor_fn act_prober, act_notifier, act_wiper, act_stopper, act_disturber;
+actor_fn act_visitor, act_leaver;
+
+/* About the time after which an idle instance gives its memory back, ns */
+#define IDLE 1100000000
 
 /* ---- what several of them do ---- */
 
 /* A random request for a new timer; @request is all 0. */
 void request_random(struct site *site, struct hwtimer_request *request);
-uint64_t request_time(struct site *site, uint32_t *flags);
+int64_t request_time(struct site *site, uint32_t *flags);
+/* Sets what the operation @op does not use to anything. */
+void request_litter(unsigned int op, struct hwtimer_request *request);
 void actor_keep(struct actor *actor, struct oracle_timer *timer);
-/* Ends all timers of the instance, also those of others. */
-void actor_wipe(struct actor *actor);
+void actor_cancel(struct actor *actor, struct oracle_timer *timer,
+		  uint32_t flags);
 void expect_excused(const char *what, long result);
 /* A random timer that the actor, or now and then another one, has scheduled; or NULL */
 struct oracle_timer *actor_pick(struct actor *actor);
@@ -121,12 +129,19 @@ struct oracle_timer *actor_pick(struct actor *actor);
 /* Reads events once; returns what read() returns. */
 ssize_t site_read(struct site *site, struct file *file, size_t events,
 		  bool nonblock);
-/* With HWTIMER_AT_LEAST_ONCE: ends the oldest @count events, or begins with them anew. */
-void site_ack(struct site *site, struct file *file, uint32_t count);
-void site_rewind(struct site *site, struct file *file);
-/* One STOP for up to @count timers; returns what it returns, and what is left. */
-long site_stop(struct site *site, struct file *file, unsigned int count,
-	       uint64_t *left);
+/*
+ * With HWTIMER_SETUP_AT_LEAST_ONCE: ends the oldest @count of the events that were read, and
+ * begins with the oldest one anew if @rewind, as a process does that takes over.
+ */
+void site_ack(struct site *site, struct file *file, uint32_t count,
+	      bool rewind);
+/*
+ * CANCEL_ALL with these flags. @thorough: of all timers, which are handed back; otherwise as it
+ * happens
+ */
+void site_wipe(struct site *site, struct file *file, uint32_t flags,
+	       bool thorough);
+uint32_t wipe_flags(void);
 long site_stats(struct site *site, struct file *file,
 		struct hwtimer_stats *stats);
 

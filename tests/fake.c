@@ -22,7 +22,6 @@ static u64 fake_clock_now(void)
 static const struct hwtimer_clock_desc fake_clock = {
 	.now = fake_clock_now,
 	.id = CLOCK_MONOTONIC,
-	.number = HWTIMER_CLOCK_MONOTONIC,
 	.nr = HWTIMER_MONOTONIC,
 };
 
@@ -30,8 +29,8 @@ static const struct hwtimer_clock_desc fake_clock = {
 static const struct hwtimer_clock_desc fake_settable_clock = {
 	.now = fake_clock_now,
 	.id = CLOCK_REALTIME,
-	.number = HWTIMER_CLOCK_REALTIME,
 	.nr = HWTIMER_REALTIME,
+	.settable = true,
 };
 
 /**
@@ -118,7 +117,7 @@ int fake_run(struct hwtimer_instance *instance, struct hwtimer_request *request)
 	return request->result;
 }
 
-int fake_schedule(struct hwtimer_instance *instance, u64 delay, u64 *id)
+int fake_schedule(struct hwtimer_instance *instance, s64 delay, u64 *id)
 {
 	struct hwtimer_request request = { .op = HWTIMER_OP_SCHEDULE,
 					   .time = delay };
@@ -129,10 +128,10 @@ int fake_schedule(struct hwtimer_instance *instance, u64 delay, u64 *id)
 }
 
 /* Schedules a timer with a deadline, ns, instead of a delay. */
-int fake_schedule_at(struct hwtimer_instance *instance, u64 deadline)
+int fake_schedule_at(struct hwtimer_instance *instance, s64 deadline)
 {
 	struct hwtimer_request request = { .op = HWTIMER_OP_SCHEDULE,
-					   .flags = HWTIMER_ABSOLUTE,
+					   .flags = HWTIMER_REQ_ABSTIME,
 					   .time = deadline };
 
 	return fake_run(instance, &request);
@@ -147,7 +146,7 @@ int fake_cancel(struct hwtimer_instance *instance, u64 id, u32 flags)
 	return fake_run(instance, &request);
 }
 
-int fake_reschedule(struct hwtimer_instance *instance, u64 id, u64 delay)
+int fake_reschedule(struct hwtimer_instance *instance, u64 id, s64 delay)
 {
 	struct hwtimer_request request = {
 		.op = HWTIMER_OP_RESCHEDULE,
@@ -243,8 +242,7 @@ void fake_check_books(struct kunit *test, struct hwtimer_instance *instance)
 	hwtimer_supply_account(instance);
 	spin_unlock(&instance->lock);
 	KUNIT_EXPECT_EQ(test, stats->scheduled + stats->rearmed,
-			stats->pending + stats->cancelled + stats->expired +
-				stats->unprocessed);
+			stats->pending + stats->cancelled + stats->expired);
 	KUNIT_EXPECT_EQ(test, stats->expired,
 			stats->ready + stats->delivered + stats->discarded);
 	KUNIT_EXPECT_EQ(test, hwtimer_instance_timers(instance),

@@ -34,10 +34,10 @@ void fake_settable(struct hwtimer_instance *instance);
 
 int fake_run(struct hwtimer_instance *instance,
 	     struct hwtimer_request *request);
-int fake_schedule(struct hwtimer_instance *instance, u64 delay, u64 *id);
-int fake_schedule_at(struct hwtimer_instance *instance, u64 deadline);
+int fake_schedule(struct hwtimer_instance *instance, s64 delay, u64 *id);
+int fake_schedule_at(struct hwtimer_instance *instance, s64 deadline);
 int fake_cancel(struct hwtimer_instance *instance, u64 id, u32 flags);
-int fake_reschedule(struct hwtimer_instance *instance, u64 id, u64 delay);
+int fake_reschedule(struct hwtimer_instance *instance, u64 id, s64 delay);
 
 unsigned int fake_turn_until(struct hwtimer_instance *instance, u64 time);
 u32 fake_read_some(struct hwtimer_instance *instance,

@@ -18,7 +18,7 @@
 
 /* Room for that many timers is in the memory of each test; then follows half of another one. */
 #define ROOM (HWTIMER_HOLD + 5)
-#define BYTES ((2 * ROOM + 1) * sizeof(struct hwtimer_listed) / 2)
+#define BYTES ((2 * ROOM + 1) * sizeof(struct hwtimer_timer) / 2)
 
 /**
  * struct list_test - an instance, and memory to list its timers to
@@ -28,8 +28,8 @@
  */
 struct list_test {
 	struct hwtimer_instance *instance;
-	struct hwtimer_listed __user *memory;
-	struct hwtimer_listed timers[ROOM];
+	struct hwtimer_timer __user *memory;
+	struct hwtimer_timer timers[ROOM];
 };
 
 static int list_test_init(struct kunit *test)
@@ -111,7 +111,7 @@ static void expect_listed(struct kunit *test, u64 id, u32 state,
 		n = list_page(test, &cursor, ROOM);
 		KUNIT_ASSERT_GE(test, n, 0);
 		for (i = 0; i < n; i++) {
-			const struct hwtimer_listed *timer = &list->timers[i];
+			const struct hwtimer_timer *timer = &list->timers[i];
 
 			if (timer->id != id)
 				continue;
@@ -169,10 +169,10 @@ static void each_state_is_listed(struct kunit *test)
 	u64 often = begin(test, HOUR, HOUR), dropped = begin(test, HOUR, 0);
 	struct hwtimer_event event;
 
-	instance->settings.flags |= HWTIMER_AT_LEAST_ONCE;
+	instance->settings.flags |= HWTIMER_SETUP_AT_LEAST_ONCE;
 	fake_turn_until(instance, FAKE_START + 3 * HOUR);
-	KUNIT_ASSERT_EQ(test, fake_cancel(instance, dropped, HWTIMER_DISCARD),
-			0);
+	KUNIT_ASSERT_EQ(test,
+			fake_cancel(instance, dropped, HWTIMER_REQ_DISCARD), 0);
 	expect_listed(test, pending, HWTIMER_STATE_PENDING, 0);
 	expect_listed(test, once, HWTIMER_STATE_EXPIRED, 1);
 	expect_listed(test, often, HWTIMER_STATE_EXPIRED, 3);
@@ -191,7 +191,7 @@ static void each_state_is_listed(struct kunit *test)
 static void memory_ends_too_soon(struct kunit *test)
 {
 	struct list_test *list = test->priv;
-	struct hwtimer_listed __user *memory = list->memory;
+	struct hwtimer_timer __user *memory = list->memory;
 	u64 last = 0, cursor = 0;
 	u32 i, all = 0;
 	long n;
@@ -288,11 +288,11 @@ static void fates_change(struct kunit *test, struct rnd_state *state)
 
 	switch (random_below(state, 8)) {
 	case 0:
-		if (!fake_cancel(instance, fate->id, HWTIMER_DISCARD))
+		if (!fake_cancel(instance, fate->id, HWTIMER_REQ_DISCARD))
 			fate_ends(fate);
 		break;
 	case 1:
-		/* EALREADY leaves the event of a periodic timer, its last. */
+		/* With 1 as its result, an event of the timer stays. */
 		if (!fake_cancel(instance, fate->id, 0))
 			fate_ends(fate);
 		break;

@@ -19,15 +19,15 @@ static int period_test_init(struct kunit *test)
 }
 
 /* Schedules a periodic timer, first due one interval from now; returns its id. */
-static u64 begin(struct kunit *test, u64 interval, u32 count, u32 flags)
+static u64 begin(struct kunit *test, u64 interval, u32 max, u32 flags)
 {
 	struct hwtimer_request request = {
 		.op = HWTIMER_OP_SCHEDULE,
 		.flags = flags,
 		.time = interval,
 		.interval = interval,
-		.count = count,
-		.user_data = interval ^ count,
+		.expirations_max = max,
+		.user_data = interval ^ max,
 	};
 
 	KUNIT_ASSERT_EQ(test, fake_run(test->priv, &request), 0);
@@ -100,7 +100,7 @@ static void fixed_delay_counts_from_delivery(struct kunit *test)
 	struct hwtimer_event event;
 	unsigned int i;
 
-	begin(test, 10 * TICK, 0, HWTIMER_FIXED_DELAY);
+	begin(test, 10 * TICK, 0, HWTIMER_REQ_FIXED_DELAY);
 	turn_until(test, FAKE_START + 10 * TICK);
 	for (i = 0; i < 100; i++) {
 		u64 read_at = fake_now + i * TICK + 777;
@@ -116,11 +116,12 @@ static void fixed_delay_counts_from_delivery(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
-/* For any @pause of the reader, expirations add up to @count; then the timer is gone. */
-static void check_count(struct kunit *test, u32 count, u64 pause, u32 flags)
+/* For any @pause of the reader, expirations add up to @max; then the timer is gone. */
+static void check_max(struct kunit *test, u64 interval, u32 max, u64 pause,
+		      u32 flags)
 {
 	struct hwtimer_instance *instance = test->priv;
-	u64 id = begin(test, 3 * TICK, count, flags), sum = 0;
+	u64 id = begin(test, interval, max, flags), sum = 0;
 	struct hwtimer_event event;
 	unsigned int i;
 
@@ -129,21 +130,89 @@ static void check_count(struct kunit *test, u32 count, u64 pause, u32 flags)
 		if (fake_read(instance, &event))
 			sum += event.expirations;
 	}
-	KUNIT_EXPECT_EQ_MSG(test, sum, count, "pause %llu", pause);
+	KUNIT_EXPECT_EQ_MSG(test, sum, max, "pause %llu", pause);
 	KUNIT_EXPECT_EQ(test, fake_cancel(instance, id, 0), -ENOENT);
 	KUNIT_EXPECT_EQ(test, instance->periodic, 0);
 	KUNIT_EXPECT_EQ(test, instance->table.used, 0);
 }
 
-static void count_is_exact(struct kunit *test)
+static void maximum_is_exact(struct kunit *test)
 {
-	check_count(test, 1, 0, 0);
-	check_count(test, 100, 0, 0);
-	check_count(test, 100, TICK, 0);
-	check_count(test, 100, 10 * TICK, 0);
-	check_count(test, 100, 100000 * TICK, 0);
-	check_count(test, 100, 10 * TICK, HWTIMER_FIXED_DELAY);
+	static const u64 intervals[] = { 1, TICK / 7, 3 * TICK };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(intervals); i++) {
+		u64 interval = intervals[i];
+
+		check_max(test, interval, 1, 0, 0);
+		check_max(test, interval, 100, 0, 0);
+		check_max(test, interval, 100, TICK, 0);
+		check_max(test, interval, 100, 10 * TICK, 0);
+		check_max(test, interval, 100, 100000 * TICK, 0);
+		check_max(test, interval, 100, 10 * TICK,
+			  HWTIMER_REQ_FIXED_DELAY);
+	}
 	fake_check_books(test, test->priv);
+}
+
+/* Several deadlines are in a tick. The event reports those that have passed, and no other. */
+static void interval_may_be_shorter_than_a_tick(struct kunit *test)
+{
+	const u64 interval = TICK / 10;
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_event event;
+	u64 passed, reported = 0;
+	unsigned int i;
+
+	begin(test, interval, 0, 0);
+	for (i = 0; i < 100; i++) {
+		turn_until(test, fake_now + 2 * TICK + i % 13 * 54321);
+		KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
+		KUNIT_EXPECT_EQ(test, event.deadline,
+				FAKE_START + (reported + 1) * interval);
+		reported += event.expirations;
+		passed = (fake_now - FAKE_START) / interval;
+		KUNIT_EXPECT_EQ(test, reported, passed);
+		KUNIT_EXPECT_EQ(test, fake_read(instance, &event), 0);
+	}
+	KUNIT_EXPECT_EQ(test, instance->stats.missed,
+			reported - instance->stats.delivered);
+	fake_check_books(test, instance);
+}
+
+/* Each event is one expiration, and the next one comes with the next tick. */
+static void fixed_delay_may_be_shorter_than_a_tick(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_event event;
+	unsigned int i;
+
+	begin(test, 1, 0, HWTIMER_REQ_FIXED_DELAY);
+	for (i = 0; i < 10; i++) {
+		turn_until(test, fake_now + TICK);
+		KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
+		KUNIT_EXPECT_EQ(test, event.expirations, 1);
+		KUNIT_EXPECT_EQ(test, fake_read(instance, &event), 0);
+	}
+	fake_check_books(test, instance);
+}
+
+/* An event that cannot count all deadlines leaves the rest to the next one. */
+static void next_event_reports_the_rest(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	struct hwtimer_event event;
+
+	begin(test, 1, 0, 0);
+	turn_until(test, FAKE_START + 5 * NSEC_PER_SEC);
+	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
+	KUNIT_EXPECT_EQ(test, event.expirations, U32_MAX);
+	turn_until(test, fake_now + TICK);
+	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
+	KUNIT_EXPECT_EQ(test, event.deadline, FAKE_START + 1 + U32_MAX);
+	KUNIT_EXPECT_EQ(test, event.expirations,
+			fake_now - FAKE_START - U32_MAX);
+	fake_check_books(test, instance);
 }
 
 static void cancel_while_pending(struct kunit *test)
@@ -165,7 +234,7 @@ static void cancel_while_the_event_waits(struct kunit *test)
 	struct hwtimer_event event;
 
 	turn_until(test, FAKE_START + 10 * TICK);
-	KUNIT_EXPECT_EQ(test, fake_cancel(instance, id, 0), -EALREADY);
+	KUNIT_EXPECT_EQ(test, fake_cancel(instance, id, 0), 1);
 	KUNIT_EXPECT_EQ(test, fake_read(instance, &event), 1);
 	KUNIT_EXPECT_EQ(test, fake_cancel(instance, id, 0), -ENOENT);
 	KUNIT_EXPECT_EQ(test, instance->table.used, 0);
@@ -179,7 +248,8 @@ static void discard_while_the_event_waits(struct kunit *test)
 	struct hwtimer_event event;
 
 	turn_until(test, FAKE_START + 10 * TICK);
-	KUNIT_EXPECT_EQ(test, fake_cancel(instance, id, HWTIMER_DISCARD), 0);
+	KUNIT_EXPECT_EQ(test, fake_cancel(instance, id, HWTIMER_REQ_DISCARD),
+			0);
 	KUNIT_EXPECT_EQ(test, fake_read(instance, &event), 0);
 	KUNIT_EXPECT_EQ(test, instance->table.used, 0);
 	KUNIT_EXPECT_EQ(test, instance->periodic, 0);
@@ -212,7 +282,7 @@ static void phase_survives_a_clock_that_is_set_back(struct kunit *test)
 {
 	struct hwtimer_request request = {
 		.op = HWTIMER_OP_SCHEDULE,
-		.flags = HWTIMER_ABSOLUTE,
+		.flags = HWTIMER_REQ_ABSTIME,
 		.time = FAKE_START + 10 * TICK,
 		.interval = 10 * TICK,
 	};
@@ -242,7 +312,7 @@ static void nothing_is_counted_after_the_end(struct kunit *test)
 	struct hwtimer_event event;
 
 	turn_until(test, FAKE_START + 35 * TICK);
-	KUNIT_EXPECT_EQ(test, fake_cancel(instance, id, 0), -EALREADY);
+	KUNIT_EXPECT_EQ(test, fake_cancel(instance, id, 0), 1);
 	turn_until(test, FAKE_START + 1000 * TICK);
 	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
 	KUNIT_EXPECT_EQ(test, event.expirations, 3);
@@ -259,23 +329,20 @@ static void nothing_is_counted_after_stop(struct kunit *test)
 	turn_until(test, FAKE_START + 1000 * TICK);
 	KUNIT_ASSERT_EQ(test, fake_read(instance, &event), 1);
 	KUNIT_EXPECT_EQ(test, event.expirations, 3);
-	/* The rest of the timer is left for STOP to hand back. */
+	/* The rest of the timer is left for CANCEL_ALL to hand back. */
 	KUNIT_EXPECT_EQ(test, instance->stats.pending, 1);
 }
 
-/*
- * STOP decides whether it counts the timer, and this decision is final. So the decision
- * must not change when the clock is set back.
- */
+/* What has passed before the stop counts, also when the clock is set back afterwards. */
 static void stop_is_final_though_the_clock_is_set_back(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
 	struct hwtimer_request request = {
 		.op = HWTIMER_OP_SCHEDULE,
-		.flags = HWTIMER_ABSOLUTE,
+		.flags = HWTIMER_REQ_ABSTIME,
 		.time = FAKE_START + 10 * TICK,
 		.interval = 10 * TICK,
-		.count = 3,
+		.expirations_max = 3,
 	};
 	struct hwtimer_event event;
 
@@ -313,12 +380,13 @@ static void extension_has_no_id(struct kunit *test)
 	u32 other = hwtimer_table_find(&instance->table, id)->extension;
 	struct hwtimer_record *extension =
 		hwtimer_table_record(&instance->table, other);
-	struct hwtimer_query query = {
+	struct hwtimer_timer query = {
 		.id = hwtimer_table_id(extension, other),
 	};
 
 	KUNIT_EXPECT_EQ(test, fake_cancel(instance, query.id, 0), -ENOENT);
-	KUNIT_EXPECT_EQ(test, fake_cancel(instance, query.id, HWTIMER_DISCARD),
+	KUNIT_EXPECT_EQ(test,
+			fake_cancel(instance, query.id, HWTIMER_REQ_DISCARD),
 			-ENOENT);
 	KUNIT_EXPECT_EQ(test, fake_reschedule(instance, query.id, TICK),
 			-ENOENT);
@@ -328,19 +396,50 @@ static void extension_has_no_id(struct kunit *test)
 static void query_tells_all(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
-	struct hwtimer_query query = {
-		.id = begin(test, 10 * TICK, 5, HWTIMER_FIXED_DELAY),
+	struct hwtimer_timer query = {
+		.id = begin(test, 10 * TICK, 5, HWTIMER_REQ_FIXED_DELAY),
 	};
 
 	KUNIT_ASSERT_EQ(test, hwtimer_query_timer(instance, &query), 0);
 	KUNIT_EXPECT_EQ(test, query.interval, 10 * TICK);
-	KUNIT_EXPECT_EQ(test, query.count, 5);
-	KUNIT_EXPECT_EQ(test, query.flags, HWTIMER_FIXED_DELAY);
+	KUNIT_EXPECT_EQ(test, query.state, HWTIMER_STATE_PENDING);
+	KUNIT_EXPECT_EQ(test, query.deadline, FAKE_START + 10 * TICK);
+	KUNIT_EXPECT_EQ(test, query.remaining, 10 * TICK);
+	KUNIT_EXPECT_EQ(test, query.expirations_left, 5);
+	KUNIT_EXPECT_EQ(test, query.expirations, 0);
+	KUNIT_EXPECT_EQ(test, query.flags, HWTIMER_REQ_FIXED_DELAY);
 	KUNIT_EXPECT_EQ(test, query.user_data, (10 * TICK) ^ 5);
 	turn_until(test, FAKE_START + 10 * TICK);
 	KUNIT_ASSERT_EQ(test, hwtimer_query_timer(instance, &query), 0);
 	KUNIT_EXPECT_EQ(test, query.state, HWTIMER_STATE_EXPIRED);
-	KUNIT_EXPECT_EQ(test, query.count, 5);
+	KUNIT_EXPECT_EQ(test, query.remaining, 0);
+	KUNIT_EXPECT_EQ(test, query.expirations_left, 5);
+	KUNIT_EXPECT_EQ(test, query.expirations, 1);
+}
+
+/* QUERY uses only the id, and tells what the event would report if it was read now. */
+static void query_counts_expirations(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u64 id = begin(test, 10 * TICK, 4, 0);
+	struct hwtimer_timer query;
+
+	turn_until(test, FAKE_START + 35 * TICK);
+	memset(&query, 0xff, sizeof(query));
+	query.id = id;
+	KUNIT_ASSERT_EQ(test, hwtimer_query_timer(instance, &query), 0);
+	KUNIT_EXPECT_EQ(test, query.id, id);
+	KUNIT_EXPECT_EQ(test, query.state, HWTIMER_STATE_EXPIRED);
+	KUNIT_EXPECT_EQ(test, query.flags, 0);
+	KUNIT_EXPECT_EQ(test, query.expirations_left, 4);
+	KUNIT_EXPECT_EQ(test, query.expirations, 3);
+	/* Then the event is the last one. */
+	turn_until(test, FAKE_START + 1000 * TICK);
+	KUNIT_ASSERT_EQ(test, hwtimer_query_timer(instance, &query), 0);
+	KUNIT_EXPECT_EQ(test, query.expirations, 4);
+	KUNIT_EXPECT_EQ(test, query.expirations_left, 4);
+	query.id = 0;
+	KUNIT_EXPECT_EQ(test, hwtimer_query_timer(instance, &query), -ENOENT);
 }
 
 static void interval_without_end_waits_for_ever(struct kunit *test)
@@ -350,7 +449,7 @@ static void interval_without_end_waits_for_ever(struct kunit *test)
 					   .interval = KTIME_MAX };
 	struct hwtimer_instance *instance = test->priv;
 	struct hwtimer_event event;
-	struct hwtimer_query query = {};
+	struct hwtimer_timer query = {};
 
 	KUNIT_ASSERT_EQ(test, fake_run(instance, &request), 0);
 	turn_until(test, FAKE_START + TICK);
@@ -358,6 +457,7 @@ static void interval_without_end_waits_for_ever(struct kunit *test)
 	query.id = request.id;
 	KUNIT_ASSERT_EQ(test, hwtimer_query_timer(instance, &query), 0);
 	KUNIT_EXPECT_EQ(test, query.deadline, HWTIMER_NEVER);
+	KUNIT_EXPECT_EQ(test, query.remaining, HWTIMER_NEVER);
 	KUNIT_EXPECT_EQ(test, fake_cancel(instance, request.id, 0), 0);
 }
 
@@ -388,16 +488,14 @@ static void random_life(struct kunit *test)
 		};
 
 		if (request.interval && random_below(&state, 2))
-			request.count = 1 + random_below(&state, 5);
+			request.expirations_max = 1 + random_below(&state, 5);
 		if (request.interval && !random_below(&state, 3))
-			request.flags = HWTIMER_FIXED_DELAY;
+			request.flags = HWTIMER_REQ_FIXED_DELAY;
 		if (!random_below(&state, 5))
-			request.slack = min(request.time,
-					    request.interval ?: request.time) /
-					2;
+			request.slack = TICK << random_below(&state, 14);
 		switch (random_below(&state, 10)) {
 		case 0 ... 3:
-			fake_cancel(instance, *id, HWTIMER_DISCARD);
+			fake_cancel(instance, *id, HWTIMER_REQ_DISCARD);
 			fake_run(instance, &request);
 			*id = request.id;
 			break;
@@ -426,7 +524,7 @@ static void random_life(struct kunit *test)
 		   instance->stats.cancelled);
 	KUNIT_EXPECT_GT(test, instance->stats.rearmed, 1000);
 	for (i = 0; i < LIMIT; i++)
-		fake_cancel(instance, ids[i], HWTIMER_DISCARD);
+		fake_cancel(instance, ids[i], HWTIMER_REQ_DISCARD);
 	KUNIT_EXPECT_EQ(test, instance->periodic, 0);
 	KUNIT_EXPECT_EQ(test, instance->table.used, 0);
 }
@@ -435,7 +533,10 @@ static struct kunit_case period_test_cases[] = {
 	KIND_CASE_SLOW(rate_does_not_drift),
 	KIND_CASE(missed_ones_are_counted_and_do_not_pile_up),
 	KIND_CASE(fixed_delay_counts_from_delivery),
-	KIND_CASE(count_is_exact),
+	KIND_CASE(maximum_is_exact),
+	KIND_CASE(interval_may_be_shorter_than_a_tick),
+	KIND_CASE(fixed_delay_may_be_shorter_than_a_tick),
+	KIND_CASE(next_event_reports_the_rest),
 	KIND_CASE(cancel_while_pending),
 	KIND_CASE(cancel_while_the_event_waits),
 	KIND_CASE(discard_while_the_event_waits),
@@ -447,6 +548,7 @@ static struct kunit_case period_test_cases[] = {
 	KIND_CASE(limit_counts_a_periodic_timer_once),
 	KIND_CASE(extension_has_no_id),
 	KIND_CASE(query_tells_all),
+	KIND_CASE(query_counts_expirations),
 	KIND_CASE(interval_without_end_waits_for_ever),
 	KIND_CASE_SLOW(random_life),
 	{}

@@ -96,7 +96,7 @@ static void schedule_all(struct kunit *test, u64 time, u64 apart, u32 count,
 		for (i = 0; i < some; i++, time += apart)
 			slice->requests[i] = (struct hwtimer_request){
 				.op = HWTIMER_OP_SCHEDULE,
-				.flags = HWTIMER_ABSOLUTE,
+				.flags = HWTIMER_REQ_ABSTIME,
 				.time = time,
 			};
 		run(test, some);

@@ -11,7 +11,7 @@ uint64_t clocks_now(uint32_t clock)
 {
 	struct timespec time;
 
-	if (clock_gettime(HWTIMER_CLOCKID(clock), &time))
+	if (clock_gettime(clock - HWTIMER_CLOCK(0), &time))
 		err(1, "clock %s", snapshot_clock_name(clock));
 	return time.tv_sec * 1000000000ULL + time.tv_nsec;
 }
@@ -37,7 +37,7 @@ static int64_t read_offset(uint32_t clock)
 	file = fopen("/proc/self/timens_offsets", "r");
 	if (!file)
 		return 0;
-	/* CLOCK_REALTIME has no line. */
+	/* Clocks that may be set have no line. */
 	while (fscanf(file, "%15s %lld %lld", name, &seconds, &nanoseconds) ==
 	       3)
 		if (!strcmp(name, snapshot_clock_name(clock)))

@@ -24,7 +24,7 @@ struct list {
 };
 
 /* Prints a timer; @first: it is the first one */
-typedef void (*show_fn)(const struct hwtimer_listed *timer, bool first);
+typedef void (*show_fn)(const struct hwtimer_timer *timer, bool first);
 
 static struct list parse(int argc, char **argv)
 {
@@ -55,22 +55,21 @@ static struct list parse(int argc, char **argv)
 	return list;
 }
 
-static const char *state_name(const struct hwtimer_listed *timer)
+static const char *state_name(const struct hwtimer_timer *timer)
 {
 	return timer->state == HWTIMER_STATE_EXPIRED ? "expired" : "pending";
 }
 
 /* ---- the table ---- */
 
-static const char *type_name(const struct hwtimer_listed *timer)
+static const char *type_name(const struct hwtimer_timer *timer)
 {
 	if (!timer->interval)
 		return "once";
-	return timer->flags & HWTIMER_FIXED_DELAY ? "delay" : "rate";
+	return timer->flags & HWTIMER_REQ_FIXED_DELAY ? "delay" : "rate";
 }
 
-static const char *due(const struct hwtimer_listed *timer,
-		       char room[UNITS_ROOM])
+static const char *due(const struct hwtimer_timer *timer, char room[UNITS_ROOM])
 {
 	if (timer->state == HWTIMER_STATE_EXPIRED)
 		return "-";
@@ -79,18 +78,18 @@ static const char *due(const struct hwtimer_listed *timer,
 	return units_format_time(timer->remaining, room);
 }
 
-static const char *left(const struct hwtimer_listed *timer,
+static const char *left(const struct hwtimer_timer *timer,
 			char room[UNITS_ROOM])
 {
 	if (!timer->interval)
 		return "1";
-	if (!timer->count)
+	if (!timer->expirations_left)
 		return "unlimited";
-	snprintf(room, UNITS_ROOM, "%u", timer->count);
+	snprintf(room, UNITS_ROOM, "%u", timer->expirations_left);
 	return room;
 }
 
-static void show_row(const struct hwtimer_listed *timer, bool first)
+static void show_row(const struct hwtimer_timer *timer, bool first)
 {
 	char time[UNITS_ROOM], interval[UNITS_ROOM], slack[UNITS_ROOM],
 		count[UNITS_ROOM];
@@ -111,7 +110,7 @@ static void show_row(const struct hwtimer_listed *timer, bool first)
 /* ---- JSON ---- */
 
 /* An object for each timer, on a line of its own, so that a reader needs no memory */
-static void show_object(const struct hwtimer_listed *timer, bool first)
+static void show_object(const struct hwtimer_timer *timer, bool first)
 {
 	(void)first;
 	printf("{\"schema\": \"hwtimer-timer/1\", \"id\": %llu, \"user_data\": %llu",
@@ -123,9 +122,9 @@ static void show_object(const struct hwtimer_listed *timer, bool first)
 		printf("%llu, \"remaining\": %llu", timer->deadline,
 		       timer->remaining);
 	printf(", \"interval\": %llu, \"slack\": %llu, \"count\": %u",
-	       timer->interval, timer->slack, timer->count);
+	       timer->interval, timer->slack, timer->expirations_left);
 	printf(", \"fixed_delay\": %s, \"expirations\": %u}\n",
-	       timer->flags & HWTIMER_FIXED_DELAY ? "true" : "false",
+	       timer->flags & HWTIMER_REQ_FIXED_DELAY ? "true" : "false",
 	       timer->expirations);
 }
 
@@ -146,7 +145,7 @@ static uint64_t show_pages(struct listing *listing, show_fn show)
 /* By deadline; timers of the same deadline by id, so that the order is defined. */
 static int compare(const void *a, const void *b)
 {
-	const struct hwtimer_listed *first = a, *second = b;
+	const struct hwtimer_timer *first = a, *second = b;
 
 	if (first->deadline != second->deadline)
 		return first->deadline < second->deadline ? -1 : 1;
@@ -155,7 +154,7 @@ static int compare(const void *a, const void *b)
 
 static uint64_t show_sorted(struct listing *listing, show_fn show)
 {
-	struct hwtimer_listed *all = NULL;
+	struct hwtimer_timer *all = NULL;
 	size_t i, room = 0, total = 0;
 	unsigned int count;
 

@@ -66,9 +66,9 @@ struct source {
 
 /*
  * Takes what is to be scheduled for a line of the file. @old_id: id of the timer that
- * @revived makes go on; 0: @revived brings only an event.
+ * @request makes go on; 0: @request brings only an event.
  */
-typedef void (*take_fn)(void *arg, const struct revived *revived,
+typedef void (*take_fn)(void *arg, const struct hwtimer_request *request,
 			uint64_t old_id);
 
 /* ---- arguments ---- */
@@ -188,11 +188,11 @@ static void take_timer(struct source *source,
 		       const struct snapshot_timer *timer, take_fn take,
 		       void *arg)
 {
-	struct revived revived[2];
+	struct hwtimer_request requests[2];
 
-	if (revival_timer(&source->revival, timer, revived) == 2)
-		take(arg, &revived[1], 0);
-	take(arg, &revived[0], timer->id);
+	if (revival_timer(&source->revival, timer, requests) == 2)
+		take(arg, &requests[1], 0);
+	take(arg, &requests[0], timer->id);
 }
 
 /* Calls @take for all that is to be scheduled. The file was checked before. */
@@ -271,18 +271,19 @@ static void source_prepare(struct source *source, const struct restore *restore)
  * @due: of these, timers that are due already
  */
 struct tally {
-	uint64_t now;
+	int64_t now;
 	uint64_t timers;
 	uint64_t due;
 };
 
-static void count(void *arg, const struct revived *revived, uint64_t old_id)
+static void count(void *arg, const struct hwtimer_request *request,
+		  uint64_t old_id)
 {
 	struct tally *tally = arg;
 
 	(void)old_id;
 	tally->timers++;
-	tally->due += revived->deadline <= tally->now;
+	tally->due += request->time <= tally->now;
 }
 
 static void show_summary(struct source *source)
@@ -314,7 +315,6 @@ static void show_summary(struct source *source)
  * @limit: its limit of timers
  * @path: name of the file with the timers
  * @requests: the next timers
- * @deadlines: for each of @requests, the deadline; see struct revived
  * @old_ids: for each of @requests, the id that the timer had; 0: none
  * @count: number of @requests
  * @restored: number of timers that were scheduled
@@ -325,7 +325,6 @@ struct sink {
 	uint64_t limit;
 	const char *path;
 	struct hwtimer_request requests[BATCH];
-	uint64_t deadlines[BATCH];
 	uint64_t old_ids[BATCH];
 	unsigned int count;
 	uint64_t restored;
@@ -368,46 +367,19 @@ refused(const struct sink *sink, int error)
 	     sink->path, sink->limit);
 }
 
-static void submit(const struct sink *sink, struct hwtimer_request *requests,
-		   unsigned int count)
-{
-	unsigned int i;
-	int done = hwt_submit(sink->hwt, requests, count);
-
-	if (done < 0)
-		refused(sink, -done);
-	for (i = 0; i < (unsigned int)done; i++)
-		if (requests[i].result)
-			refused(sink, -requests[i].result);
-	if (i < count)
-		refused(sink, ENOMEM);
-}
-
-/* Gives timers that were scheduled without a deadline theirs; see struct revived. */
-static void set_deadlines(const struct sink *sink)
-{
-	static struct hwtimer_request moves[BATCH];
-	unsigned int i, count = 0;
-
-	for (i = 0; i < sink->count; i++)
-		if (sink->requests[i].time != sink->deadlines[i])
-			moves[count++] = (struct hwtimer_request){
-				.op = HWTIMER_OP_RESCHEDULE,
-				.flags = HWTIMER_ABSOLUTE,
-				.id = sink->requests[i].id,
-				.time = sink->deadlines[i],
-			};
-	if (count)
-		submit(sink, moves, count);
-}
-
 /* Schedules what has been collected. */
 static void flush(struct sink *sink)
 {
 	unsigned int i;
+	int done = hwt_submit(sink->hwt, sink->requests, sink->count);
 
-	submit(sink, sink->requests, sink->count);
-	set_deadlines(sink);
+	if (done < 0)
+		refused(sink, -done);
+	for (i = 0; i < (unsigned int)done; i++)
+		if (sink->requests[i].result)
+			refused(sink, -sink->requests[i].result);
+	if (i < sink->count)
+		refused(sink, ENOMEM);
 	for (i = 0; sink->ids && i < sink->count; i++)
 		if (sink->old_ids[i] &&
 		    fprintf(sink->ids, "%" PRIu64 " %llu\n", sink->old_ids[i],
@@ -417,12 +389,12 @@ static void flush(struct sink *sink)
 	sink->count = 0;
 }
 
-static void collect(void *arg, const struct revived *revived, uint64_t old_id)
+static void collect(void *arg, const struct hwtimer_request *request,
+		    uint64_t old_id)
 {
 	struct sink *sink = arg;
 
-	sink->requests[sink->count] = revived->request;
-	sink->deadlines[sink->count] = revived->deadline;
+	sink->requests[sink->count] = *request;
 	sink->old_ids[sink->count++] = old_id;
 	if (sink->count == BATCH)
 		flush(sink);

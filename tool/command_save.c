@@ -52,9 +52,9 @@ static struct hwtimer_setup settings_of(struct hwt *hwt)
 	if (error)
 		errx(1, "HWTIMER_IOC_INFO: %s", strerror(error));
 	if (info.kind > HWTIMER_KIND_HIERARCHICAL ||
-	    info.clock > HWTIMER_CLOCK_REALTIME ||
 	    !snapshot_clock_name(info.clock) ||
-	    info.flags & ~(HWTIMER_REPORT_CLOCK_SET | HWTIMER_AT_LEAST_ONCE))
+	    info.flags & ~(HWTIMER_SETUP_REPORT_CLOCK_SET |
+			   HWTIMER_SETUP_AT_LEAST_ONCE))
 		errx(1,
 		     "the instance has settings of a newer module: install the same version of both");
 	return (struct hwtimer_setup){
@@ -86,7 +86,7 @@ static struct snapshot_header header_of(struct hwt *hwt)
  * An instance keeps the clock of the time namespace in which it was opened, and does not
  * tell which that is. A pending timer does: it shows the time at which it was listed.
  */
-static void check_clock(const struct hwtimer_listed *timer, uint64_t begin,
+static void check_clock(const struct hwtimer_timer *timer, uint64_t begin,
 			uint64_t end)
 {
 	uint64_t now = timer->deadline - timer->remaining;
@@ -98,7 +98,7 @@ static void check_clock(const struct hwtimer_listed *timer, uint64_t begin,
 }
 
 static void save_timer(struct snapshot_writer *writer,
-		       const struct hwtimer_listed *listed)
+		       const struct hwtimer_timer *listed)
 {
 	const struct snapshot_timer timer = {
 		.id = listed->id,
@@ -106,7 +106,7 @@ static void save_timer(struct snapshot_writer *writer,
 		.deadline = listed->deadline,
 		.interval = listed->interval,
 		.slack = listed->slack,
-		.count = listed->count,
+		.count = listed->expirations_left,
 		.flags = listed->flags,
 		.state = listed->state,
 	};
@@ -125,8 +125,8 @@ static void save_timers(struct snapshot_writer *writer, struct hwt *hwt,
 	while ((count = listing_next(listing))) {
 		end = clocks_now(clock);
 		for (i = 0; i < count; i++) {
-			/* CLOCK_REALTIME may be set, and has no namespaces. */
-			if (clock != HWTIMER_CLOCK_REALTIME)
+			/* Clocks that may be set have no namespaces. */
+			if (!snapshot_clock_may_be_set(clock))
 				check_clock(&listing->page[i], begin, end);
 			save_timer(writer, &listing->page[i]);
 		}

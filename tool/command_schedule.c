@@ -4,7 +4,6 @@
 #include "units.h"
 
 #include <err.h>
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +51,8 @@ static struct wish parse(int argc, char **argv)
 				      optarg);
 			break;
 		case 'n':
-			wish.request.count = count_argument("--count", optarg);
+			wish.request.expirations_max =
+				count_argument("--count", optarg);
 			break;
 		case 's':
 			wish.request.slack = time_argument("--slack", optarg);
@@ -64,22 +64,9 @@ static struct wish parse(int argc, char **argv)
 	if (optind != argc - 1)
 		usage("it takes one time, e.g. hwtimerctl schedule 1.5s");
 	wish.request.time = time_argument("time", argv[optind]);
-	if (wish.request.count && !wish.request.interval)
+	if (wish.request.expirations_max && !wish.request.interval)
 		usage("--count needs --repeat");
 	return wish;
-}
-
-/* The reason why the module has refused the timer */
-static const char *reason(int error)
-{
-	switch (error) {
-	case ERANGE:
-		return "--repeat is shorter than a tick (see hwtimerctl info)";
-	case EDOM:
-		return "--slack is longer than the time or --repeat";
-	default:
-		return strerror(error);
-	}
 }
 
 static void schedule(struct hwt *hwt, struct wish *wish)
@@ -91,7 +78,7 @@ static void schedule(struct hwt *hwt, struct wish *wish)
 		errx(1, "HWTIMER_IOC_SETUP: %s", strerror(error));
 	error = -hwt_schedule_request(hwt, &wish->request);
 	if (error)
-		errx(1, "%s", reason(error));
+		errx(1, "%s", strerror(error));
 }
 
 static void show(const struct hwtimer_event *event, unsigned long long number)
@@ -111,7 +98,7 @@ static void show(const struct hwtimer_event *event, unsigned long long number)
 /* Prints events until the timer ends. */
 static void follow(struct hwt *hwt, const struct hwtimer_request *request)
 {
-	unsigned long long number = 0, last = request->count;
+	unsigned long long number = 0, last = request->expirations_max;
 	struct hwtimer_event event;
 
 	if (!request->interval)

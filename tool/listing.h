@@ -32,7 +32,7 @@ struct place {
 struct listing {
 	struct hwt *hwt;
 	uint64_t cursor;
-	struct hwtimer_listed page[LISTING_PAGE];
+	struct hwtimer_timer page[LISTING_PAGE];
 };
 
 struct place place_arguments(int count, char **arguments,

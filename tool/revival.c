@@ -26,7 +26,7 @@ static uint64_t not_negative(int64_t time)
  * @now: the present, on the snapshot's clock
  * @paused: give each timer the time that it had left at the save
  *
- * Deadlines on CLOCK_REALTIME stay, and so do those on another clock during the boot of
+ * Deadlines on a clock that may be set stay, and so do those on another clock during the boot of
  * the save, except that this process may be in another time namespace. After another
  * boot, the clock has begun anew; then CLOCK_REALTIME tells how much time has passed.
  */
@@ -43,7 +43,7 @@ struct revival revival_of(const struct snapshot_header *header,
 
 	if (paused) {
 		revival.shift = forward;
-	} else if (header->setup.clock == HWTIMER_CLOCK_REALTIME) {
+	} else if (snapshot_clock_may_be_set(header->setup.clock)) {
 		revival.passed = not_negative(passed);
 	} else if (revival.same_boot) {
 		revival.shift =
@@ -57,29 +57,19 @@ struct revival revival_of(const struct snapshot_header *header,
 	return revival;
 }
 
-/* Whether SCHEDULE takes this slack with this deadline, as far as that matters. */
-static bool slack_fits(uint64_t slack, uint64_t deadline)
-{
-	return deadline == HWTIMER_NEVER ||
-	       (slack <= deadline && slack <= INT64_MAX - deadline);
-}
-
 /* Fills in what brings @timer back at @deadline, with its slack. */
-static void schedule(struct revived *revived,
+static void schedule(struct hwtimer_request *request,
 		     const struct snapshot_timer *timer, uint64_t deadline,
 		     uint32_t count)
 {
-	bool fits = slack_fits(timer->slack, deadline);
-
-	revived->deadline = deadline;
-	revived->request = (struct hwtimer_request){
+	*request = (struct hwtimer_request){
 		.op = HWTIMER_OP_SCHEDULE,
-		.flags = HWTIMER_ABSOLUTE | timer->flags,
-		.time = fits ? deadline : HWTIMER_NEVER,
+		.flags = HWTIMER_REQ_ABSTIME | timer->flags,
+		.time = deadline,
 		.interval = timer->interval,
 		.slack = timer->slack,
 		.user_data = timer->user_data,
-		.count = count,
+		.expirations_max = count,
 	};
 }
 
@@ -87,7 +77,7 @@ static void schedule(struct revived *revived,
  * Fills in what brings one event of @timer, without slack. @interval: the timer's, if that
  * is its last event; 0: the timer goes on without it.
  */
-static void schedule_event(struct revived *revived,
+static void schedule_event(struct hwtimer_request *request,
 			   const struct snapshot_timer *timer,
 			   uint64_t deadline, uint64_t interval)
 {
@@ -97,7 +87,7 @@ static void schedule_event(struct revived *revived,
 		.flags = interval ? timer->flags : 0,
 	};
 
-	schedule(revived, &event, deadline, interval ? 1 : 0);
+	schedule(request, &event, deadline, interval ? 1 : 0);
 }
 
 /*
@@ -126,20 +116,21 @@ static uint64_t due_deadline(const struct revival *revival, int64_t deadline)
 /* Brings back a timer without an interval, or with a fixed delay. */
 static unsigned int schedule_single(const struct revival *revival,
 				    const struct snapshot_timer *timer,
-				    int64_t deadline, struct revived *revived)
+				    int64_t deadline,
+				    struct hwtimer_request *request)
 {
 	bool expired = timer->state == HWTIMER_STATE_EXPIRED;
 
 	if (expired && (!timer->interval || timer->count == 1))
-		schedule_event(revived, timer, due_deadline(revival, deadline),
+		schedule_event(request, timer, due_deadline(revival, deadline),
 			       timer->interval);
 	else if (waits_again(revival, timer, deadline))
 		/* So early that the slack has passed, too; 0 is never rounded up. */
-		schedule(revived, timer,
+		schedule(request, timer,
 			 not_negative(revival->now - timer->slack),
 			 timer->count);
 	else
-		schedule(revived, timer, not_negative(deadline), timer->count);
+		schedule(request, timer, not_negative(deadline), timer->count);
 	return 1;
 }
 
@@ -150,7 +141,8 @@ static unsigned int schedule_single(const struct revival *revival,
  */
 static unsigned int schedule_rate(const struct revival *revival,
 				  const struct snapshot_timer *timer,
-				  int64_t deadline, struct revived revived[2])
+				  int64_t deadline,
+				  struct hwtimer_request requests[2])
 {
 	uint64_t steps, due = due_deadline(revival, deadline);
 	int64_t next;
@@ -161,16 +153,17 @@ static unsigned int schedule_rate(const struct revival *revival,
 	else
 		steps = waits_again(revival, timer, deadline);
 	if (timer->count && steps >= timer->count) {
-		schedule_event(revived, timer, due, timer->interval);
+		schedule_event(requests, timer, due, timer->interval);
 		return 1;
 	}
 	/* The product may be larger than any time; the sum is not, except by one step. */
 	next = deadline < 0 ? (int64_t)(deadline + steps * timer->interval) :
 			      sum_of(deadline, steps * timer->interval);
-	schedule(revived, timer, next, timer->count ? timer->count - steps : 0);
+	schedule(requests, timer, next,
+		 timer->count ? timer->count - steps : 0);
 	if (!steps || next <= (int64_t)revival->now)
 		return 1;
-	schedule_event(&revived[1], timer, due, 0);
+	schedule_event(&requests[1], timer, due, 0);
 	return 2;
 }
 
@@ -178,23 +171,23 @@ static unsigned int schedule_rate(const struct revival *revival,
  * revival_timer - compute what brings a timer back
  * @revival: how times change
  * @timer: the timer
- * @revived: out: what makes the timer go on, and what brings the event that is due now if
- *	that must come from a timer of its own
+ * @requests: out: what makes the timer go on, and what brings the event that is due now if that
+ *	must come from a timer of its own
  *
- * Return: number of @revived, 1 or 2.
+ * Return: number of @requests, 1 or 2.
  */
 unsigned int revival_timer(const struct revival *revival,
 			   const struct snapshot_timer *timer,
-			   struct revived revived[2])
+			   struct hwtimer_request requests[2])
 {
 	int64_t deadline;
 
 	if (timer->deadline == HWTIMER_NEVER) {
-		schedule(revived, timer, HWTIMER_NEVER, timer->count);
+		schedule(requests, timer, HWTIMER_NEVER, timer->count);
 		return 1;
 	}
 	deadline = sum_of(timer->deadline, revival->shift);
 	if (timer->interval && !timer->flags)
-		return schedule_rate(revival, timer, deadline, revived);
-	return schedule_single(revival, timer, deadline, revived);
+		return schedule_rate(revival, timer, deadline, requests);
+	return schedule_single(revival, timer, deadline, requests);
 }

@@ -26,21 +26,10 @@ struct revival {
 	bool set_back;
 };
 
-/**
- * struct revived - what brings a timer back
- * @request: the SCHEDULE
- * @deadline: the deadline. If @request has another time, HWTIMER_NEVER, a RESCHEDULE to
- *	@deadline must follow: SCHEDULE refuses a slack that is longer than the deadline
- */
-struct revived {
-	struct hwtimer_request request;
-	uint64_t deadline;
-};
-
 struct revival revival_of(const struct snapshot_header *header,
 			  const struct moment *now, bool paused);
 unsigned int revival_timer(const struct revival *revival,
 			   const struct snapshot_timer *timer,
-			   struct revived revived[2]);
+			   struct hwtimer_request requests[2]);
 
 #endif /* REVIVAL_H */

@@ -15,12 +15,13 @@
 #define SUM_LENGTH 9
 
 /* The largest number of the clocks, and of SETUP and SCHEDULE: the kernel's KTIME_MAX */
-#define TIME_MAX INT64_MAX
+#define TIME_MAX HWTIMER_NEVER
 
 static const char *const clock_names[] = {
 	[HWTIMER_CLOCK_REALTIME] = "realtime",
 	[HWTIMER_CLOCK_MONOTONIC] = "monotonic",
 	[HWTIMER_CLOCK_BOOTTIME] = "boottime",
+	[HWTIMER_CLOCK_TAI] = "tai",
 };
 
 static const char *const kind_names[] = {
@@ -42,7 +43,7 @@ static const char *const type_names[] = { "once", "rate", "delay" };
 
 const char *snapshot_clock_name(uint32_t clock)
 {
-	return clock_names[clock];
+	return clock < COUNT_OF(clock_names) ? clock_names[clock] : NULL;
 }
 
 /* Continues a CRC-32 (of Ethernet and gzip), which begins and ends inverted. */
@@ -107,9 +108,9 @@ bool snapshot_write_header(struct snapshot_writer *writer,
 bool snapshot_write_timer(struct snapshot_writer *writer,
 			  const struct snapshot_timer *timer)
 {
-	unsigned int type = !timer->interval		       ? ONCE :
-			    timer->flags & HWTIMER_FIXED_DELAY ? DELAY :
-								 RATE;
+	unsigned int type = !timer->interval			   ? ONCE :
+			    timer->flags & HWTIMER_REQ_FIXED_DELAY ? DELAY :
+								     RATE;
 
 	writer->timers++;
 	return put(writer,
@@ -268,17 +269,6 @@ static bool take_name(struct snapshot_reader *reader, const char *what,
 	return wrong(reader, "%s is unknown", what);
 }
 
-/* A deadline is a time, or never. */
-static bool take_deadline(struct snapshot_reader *reader, uint64_t *deadline)
-{
-	if (!take_number(reader, "the deadline", 0, UINT64_MAX, deadline))
-		return false;
-	if (*deadline > TIME_MAX && *deadline != HWTIMER_NEVER)
-		return wrong(reader,
-			     "the deadline is beyond the clock's range");
-	return true;
-}
-
 /* ---- read the header ---- */
 
 /* Reads a line that must begin with @key; leaves the rest to the caller. */
@@ -382,7 +372,8 @@ static bool need_settings(struct snapshot_reader *reader)
 			 &setup->kind) &&
 	       need_number(reader, "limit", 1, TIME_MAX, &limit) &&
 	       need_number_32(reader, "flags",
-			      HWTIMER_REPORT_CLOCK_SET | HWTIMER_AT_LEAST_ONCE,
+			      HWTIMER_SETUP_REPORT_CLOCK_SET |
+				      HWTIMER_SETUP_AT_LEAST_ONCE,
 			      &setup->flags) &&
 	       need_number_32(reader, "nonblock", 1, &nonblock);
 	setup->tick = tick;
@@ -415,11 +406,11 @@ bool snapshot_read_header(struct snapshot_reader *reader, FILE *file)
 
 /* ---- read timers ---- */
 
-/* Refuses what SCHEDULE refuses. */
+/* Refuses what no instance has, and so what SCHEDULE refuses. */
 static bool timer_valid(struct snapshot_reader *reader,
 			const struct snapshot_timer *timer, uint32_t type)
 {
-	const struct hwtimer_setup *setup = &reader->header.setup;
+	uint32_t clock = reader->header.setup.clock;
 	bool once = type == ONCE;
 
 	if (!timer->interval != once)
@@ -427,12 +418,9 @@ static bool timer_valid(struct snapshot_reader *reader,
 			     type_names[type]);
 	if (!timer->interval && timer->count)
 		return wrong(reader, "a timer without an interval has a count");
-	if (timer->interval && timer->interval < setup->tick)
-		return wrong(reader, "the interval is shorter than a tick");
-	if (timer->interval && timer->slack > timer->interval)
-		return wrong(reader, "the slack is longer than the interval");
-	if (timer->flags && setup->clock == HWTIMER_CLOCK_REALTIME)
-		return wrong(reader, "a fixed delay on CLOCK_REALTIME");
+	if (timer->flags && snapshot_clock_may_be_set(clock))
+		return wrong(reader,
+			     "a fixed delay on a clock that may be set");
 	if (timer->state == HWTIMER_STATE_EXPIRED &&
 	    timer->deadline == HWTIMER_NEVER)
 		return wrong(reader, "a timer without a deadline has expired");
@@ -448,7 +436,8 @@ static bool take_timer(struct snapshot_reader *reader,
 	if (!take_number(reader, "the id", 1, UINT64_MAX, &timer->id) ||
 	    !take_number(reader, "user_data", 0, UINT64_MAX,
 			 &timer->user_data) ||
-	    !take_deadline(reader, &timer->deadline) ||
+	    !take_number(reader, "the deadline", 0, TIME_MAX,
+			 &timer->deadline) ||
 	    !take_number(reader, "the interval", 0, TIME_MAX,
 			 &timer->interval) ||
 	    !take_number(reader, "the slack", 0, TIME_MAX, &timer->slack) ||
@@ -459,7 +448,7 @@ static bool take_timer(struct snapshot_reader *reader,
 		       &timer->state) ||
 	    !need_end(reader))
 		return false;
-	timer->flags = type == DELAY ? HWTIMER_FIXED_DELAY : 0;
+	timer->flags = type == DELAY ? HWTIMER_REQ_FIXED_DELAY : 0;
 	return timer_valid(reader, timer, type);
 }
 

@@ -43,11 +43,12 @@ struct snapshot_header {
  * struct snapshot_timer - a timer
  * @id: its id in the instance that was saved
  * @user_data: as scheduled
- * @deadline: ns on the instance's clock; of an expired timer, that of its event
+ * @deadline: ns on the instance's clock, or HWTIMER_NEVER; of an expired timer, that of its
+ *	event
  * @interval: as scheduled
  * @slack: ns
  * @count: expirations left, with those of an event that waits; 0: no limit
- * @flags: HWTIMER_FIXED_DELAY
+ * @flags: HWTIMER_REQ_FIXED_DELAY
  * @state: enum hwtimer_state
  */
 struct snapshot_timer {
@@ -113,7 +114,13 @@ bool snapshot_read_header(struct snapshot_reader *reader, FILE *file);
 enum snapshot_record snapshot_read(struct snapshot_reader *reader,
 				   struct snapshot_timer *timer);
 
-/* Returns the name of an enum hwtimer_clock: monotonic, boottime or realtime. */
+/* Returns the name of an enum hwtimer_clock; NULL: there is none. */
 const char *snapshot_clock_name(uint32_t clock);
+
+/* Such a clock has deadlines only, and is the same in all time namespaces. */
+static inline bool snapshot_clock_may_be_set(uint32_t clock)
+{
+	return clock == HWTIMER_CLOCK_REALTIME || clock == HWTIMER_CLOCK_TAI;
+}
 
 #endif /* SNAPSHOT_H */

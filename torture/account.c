@@ -29,9 +29,9 @@ static struct account *account_of(struct seat *seat, __u64 user_data)
 	return &seat->timers[timer];
 }
 
-static bool settable(const struct seat *seat)
+__u64 deadline_after(__u64 time, __u64 delay)
 {
-	return seat->clock == CLOCK_REALTIME;
+	return delay < HWTIMER_NEVER - time ? time + delay : HWTIMER_NEVER;
 }
 
 static bool within(const struct span *span, __u64 deadline)
@@ -46,7 +46,7 @@ static void set_due(const struct seat *seat, struct account *account)
 	if (now > due)
 		due = now;
 	/* A periodic timer rests until its event is read. */
-	if (settable(seat) || account->interval ||
+	if (seat_settable(seat) || account->interval ||
 	    due >= OPEN_END - account->patience)
 		account->due = OPEN_END;
 	else
@@ -71,8 +71,8 @@ void account_begin(struct seat *seat, const struct op *op,
 			.due = OPEN_END,
 			.patience = request->slack + 2 * seat->tick,
 			.interval = request->interval,
-			.fixed_delay = request->flags & HWTIMER_FIXED_DELAY,
-			.count = request->count,
+			.fixed_delay = request->flags & HWTIMER_REQ_FIXED_DELAY,
+			.count = request->expirations_max,
 			.sets = atomic_load(&board->sets_begun),
 		};
 	} else if (op->what == HWTIMER_OP_RESCHEDULE) {
@@ -104,7 +104,7 @@ static void finish_schedule(struct seat *seat, const struct op *op, __u64 id)
 	if (account->expirations)
 		return;
 	if (account->next.high == OPEN_END)
-		account->next.high = seat_now(seat) + op->delay;
+		account->next.high = deadline_after(seat_now(seat), op->delay);
 	set_due(seat, account);
 }
 
@@ -118,7 +118,7 @@ static void finish_reschedule(struct seat *seat, const struct op *op)
 		return;
 	account->next = op->span;
 	if (account->next.high == OPEN_END)
-		account->next.high = seat_now(seat) + op->delay;
+		account->next.high = deadline_after(seat_now(seat), op->delay);
 	set_due(seat, account);
 	if (!account->armed)
 		wrong(DEADLINE,
@@ -126,13 +126,24 @@ static void finish_reschedule(struct seat *seat, const struct op *op)
 		      account->id, seat->nr);
 }
 
-static void finish_cancel(struct seat *seat, struct account *account)
+/* @waits: the event waits, the last one */
+static void finish_cancel(struct seat *seat, const struct op *op, bool waits)
 {
-	did(CANCELLED);
+	struct account *account = &seat->timers[op->timer];
+
+	if (waits && op->discard)
+		wrong(RESULT,
+		      "timer %llx of seat %u: the event was not dropped",
+		      account->id, seat->nr);
 	if (!account->armed)
 		wrong(GHOST,
 		      "timer %llx of seat %u was cancelled, but had ended",
 		      account->id, seat->nr);
+	if (waits) {
+		account->last = true;
+		return;
+	}
+	did(CANCELLED);
 	account->armed = false;
 }
 
@@ -166,12 +177,9 @@ static void finish_failed(struct seat *seat, const struct op *op, int result)
 		      strerror(-result));
 	else if (result == -ENOENT)
 		finish_gone(seat, account);
-	else if (result != -EALREADY)
+	else if (op->what == HWTIMER_OP_CANCEL || result != -EALREADY)
 		wrong(RESULT, "operation %u on seat %u: %s", op->what, seat->nr,
 		      strerror(-result));
-	else if (op->what == HWTIMER_OP_CANCEL)
-		/* It came too late: the event waits to be read. */
-		account->last = true;
 }
 
 /*
@@ -188,7 +196,7 @@ static bool killed_before(const struct seat *seat, int result)
  * @seat: the seat
  * @op: the operation
  * @id: id of a new timer
- * @result: 0 or a negative errno
+ * @result: what hwtimer_request.result would be
  */
 void account_finish(struct seat *seat, const struct op *op, __u64 id,
 		    int result)
@@ -198,14 +206,14 @@ void account_finish(struct seat *seat, const struct op *op, __u64 id,
 	account->busy = false;
 	if (killed_before(seat, result))
 		account_skip(seat, op);
-	else if (result)
+	else if (result < 0)
 		finish_failed(seat, op, result);
 	else if (op->what == HWTIMER_OP_SCHEDULE)
 		finish_schedule(seat, op, id);
 	else if (op->what == HWTIMER_OP_RESCHEDULE)
 		finish_reschedule(seat, op);
 	else
-		finish_cancel(seat, account);
+		finish_cancel(seat, op, result);
 }
 
 /* ---- events ---- */
@@ -213,20 +221,23 @@ void account_finish(struct seat *seat, const struct op *op, __u64 id,
 static void check_time(const struct seat *seat, const struct account *account,
 		       const struct hwtimer_event *event, __u64 now)
 {
-	/* The clock may have been further ahead when the timer expired. */
-	if (settable(seat))
+	/*
+	 * The clock may have been further ahead when the timer expired. CLOCK_TAI is the same as
+	 * CLOCK_REALTIME, as nobody tells the kernel how many leap seconds there were.
+	 */
+	if (seat_settable(seat))
 		now = clock_ns(CLOCK_MONOTONIC) + board_ahead(account->sets);
 	if (now < event->deadline)
 		wrong(EARLY, "timer %llx of seat %u, by %llu ns", event->id,
 		      seat->nr, event->deadline - now);
-	else if (!settable(seat))
+	else if (!seat_settable(seat))
 		late(now - event->deadline);
 }
 
 static void check_order(struct seat *seat, const struct account *account,
 			const struct hwtimer_event *event)
 {
-	if (settable(seat))
+	if (seat_settable(seat))
 		return;
 	if (seat->horizon > account->due)
 		wrong(ORDER,
@@ -261,7 +272,7 @@ static bool expected(struct account *account, const struct hwtimer_event *event)
 }
 
 /*
- * The event of a periodic timer may come after STOP has handed the timer back, as it is after
+ * The event of a periodic timer may come after CANCEL_ALL has handed the timer back, as it is after
  * that event. Returns whether this is that event.
  */
 static bool waited(const struct seat *seat, struct account *account,
@@ -275,7 +286,7 @@ static bool waited(const struct seat *seat, struct account *account,
 	    account->back !=
 		    event->deadline + event->expirations * account->interval)
 		wrong(DEADLINE,
-		      "timer %llx of seat %u: STOP had it at %llu, its event was for %llu",
+		      "timer %llx of seat %u: CANCEL_ALL had it at %llu, its event was for %llu",
 		      event->id, seat->nr, account->back, event->deadline);
 	return true;
 }
@@ -326,10 +337,14 @@ void account_event(struct seat *seat, const struct hwtimer_event *event,
 
 /* ---- what the kernel says of a timer ---- */
 
-void account_list(struct seat *seat, const struct hwtimer_listed *timer)
+void account_list(struct seat *seat, const struct hwtimer_timer *timer)
 {
 	struct account *account = account_of(seat, timer->user_data);
 
+	/* The last event of a periodic timer that CANCEL_ALL has handed back may wait. */
+	if (account && account->returned && timer->id == account->id &&
+	    timer->expirations == timer->expirations_left)
+		return;
 	if (!account || !account->armed) {
 		wrong(GHOST, "LIST has timer %llx of seat %u, user_data %llx",
 		      timer->id, seat->nr, timer->user_data);
@@ -346,14 +361,14 @@ void account_list(struct seat *seat, const struct hwtimer_listed *timer)
 		      timer->id, seat->nr, timer->deadline);
 }
 
-void account_hand_back(struct seat *seat,
-		       const struct hwtimer_unprocessed *timer)
+void account_hand_back(struct seat *seat, const struct hwtimer_timer *timer)
 {
 	struct account *account = account_of(seat, timer->user_data);
 
 	did(RETURNED);
 	if (!account || !account->armed) {
-		wrong(GHOST, "STOP has timer %llx of seat %u, user_data %llx",
+		wrong(GHOST,
+		      "CANCEL_ALL has timer %llx of seat %u, user_data %llx",
 		      timer->id, seat->nr, timer->user_data);
 		return;
 	}
@@ -362,6 +377,6 @@ void account_hand_back(struct seat *seat,
 	account->back = timer->deadline;
 	if (seat->horizon > account->due)
 		wrong(ORDER,
-		      "STOP has timer %llx of seat %u, due at %llu, after one of %llu",
+		      "CANCEL_ALL has timer %llx of seat %u, due at %llu, after one of %llu",
 		      timer->id, seat->nr, account->due, seat->horizon);
 }

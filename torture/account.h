@@ -47,7 +47,7 @@ struct span {
  * @count: maximum number of expirations; 0: no maximum
  * @expirations: expirations so far
  * @sets: board->sets_begun when the timer was scheduled
- * @returned: STOP has handed it back, perhaps while its last event waited
+ * @returned: CANCEL_ALL has handed it back, perhaps while its last event waited
  * @back: deadline with which it was handed back
  */
 struct account {
@@ -72,6 +72,9 @@ struct account {
 	__u64 back;
 };
 
+/* The end of a delay, at most HWTIMER_NEVER */
+__u64 deadline_after(__u64 time, __u64 delay);
+
 __u64 account_user_data(const struct seat *seat, __u32 timer);
 void account_begin(struct seat *seat, const struct op *op,
 		   const struct hwtimer_request *request);
@@ -80,8 +83,7 @@ void account_finish(struct seat *seat, const struct op *op, __u64 id,
 void account_skip(struct seat *seat, const struct op *op);
 void account_event(struct seat *seat, const struct hwtimer_event *event,
 		   __u64 now);
-void account_list(struct seat *seat, const struct hwtimer_listed *timer);
-void account_hand_back(struct seat *seat,
-		       const struct hwtimer_unprocessed *timer);
+void account_list(struct seat *seat, const struct hwtimer_timer *timer);
+void account_hand_back(struct seat *seat, const struct hwtimer_timer *timer);
 
 #endif /* TORTURE_ACCOUNT_H */

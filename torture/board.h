@@ -22,7 +22,7 @@
  * enum wrong - what hwtimer must never do
  * @EARLY: an event came before its deadline
  * @TWICE: a timer that expires once had two events
- * @GHOST: an event, or an entry of LIST or STOP, for a timer that had ended
+ * @GHOST: an event, or an entry of LIST or CANCEL_ALL, for a timer that had ended
  * @LOST: a timer is gone, and no event told so
  * @ORDER: a timer was passed over by a later tick
  * @STALLED: timers are due, and no event comes, while the worker slept and woke up again
@@ -61,7 +61,7 @@ enum wrong {
  * @EXPIRED: events
  * @CANCELLED: timers cancelled
  * @RESCHEDULED: deadlines changed
- * @RETURNED: timers that STOP handed back
+ * @RETURNED: timers that CANCEL_ALL handed back
  * @REFUSED: operations that found no memory or no room
  * @HOARDS: times that a worker took all memory of its user
  * @AUDITS: comparisons of all accounts with LIST

@@ -31,7 +31,7 @@
  * struct op - an operation that is under way
  * @what: HWTIMER_OP_SCHEDULE, HWTIMER_OP_CANCEL or HWTIMER_OP_RESCHEDULE
  * @timer: index of the timer
- * @discard: HWTIMER_DISCARD is set
+ * @discard: HWTIMER_REQ_DISCARD is set
  * @span: bounds of the new deadline
  * @delay: the delay, if @span is open
  */
@@ -50,7 +50,7 @@ enum call {
 	CALL_BULK,
 	CALL_SINGLE,
 	CALL_READ,
-	CALL_STOP
+	CALL_CANCEL_ALL
 };
 
 /**
@@ -76,8 +76,8 @@ struct watch {
  * @done: the instance has ended, and all of its timers are accounted for
  * @clock: clock of the instance
  * @tick: tick of the instance, ns
- * @reports: the instance has HWTIMER_REPORT_CLOCK_SET
- * @keeps: the instance has HWTIMER_AT_LEAST_ONCE
+ * @reports: the instance has HWTIMER_SETUP_REPORT_CLOCK_SET
+ * @keeps: the instance has HWTIMER_SETUP_AT_LEAST_ONCE
  * @starving: rounds for which the instance gets no more memory
  * @updating: the worker writes into its accounts, so they cannot be judged if it is killed
  * @call: the call that is under way; its operations are in @ops
@@ -88,7 +88,7 @@ struct watch {
  * @ids: ids of a BULK that cancels
  * @results: results of a BULK
  * @events: events of a read(); those with an id have been taken
- * @unprocessed: timers of a STOP; those with an id have been handed back
+ * @returned: timers of a CANCEL_ALL; those with an id have been handed back
  * @stopping: the worker has begun to stop the instance
  * @timers: accounts of the timers
  * @horizon: latest deadline of an event, ns
@@ -128,7 +128,7 @@ struct seat {
 	uint64_t ids[BATCH];
 	uint64_t results[BATCH];
 	struct hwtimer_event events[EVENTS];
-	struct hwtimer_unprocessed unprocessed[EVENTS];
+	struct hwtimer_timer returned[EVENTS];
 	bool stopping;
 	struct account timers[TIMERS];
 	__u64 horizon;
@@ -145,6 +145,12 @@ struct seat {
 	__u64 noticed;
 	unsigned int quiet;
 };
+
+/* Whether the instance's clock may be set */
+static inline bool seat_settable(const struct seat *seat)
+{
+	return seat->clock == CLOCK_REALTIME || seat->clock == CLOCK_TAI;
+}
 
 /* The time on the instance's clock, ns */
 static inline __u64 seat_now(const struct seat *seat)

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -66,6 +67,8 @@ static void end_update(struct seat *seat)
 
 static __u64 random_delay(struct dice *dice)
 {
+	if (!dice_below(dice, 64))
+		return HWTIMER_NEVER;
 	return dice_time(dice, dice_below(dice, 8) ? 28 : 46);
 }
 
@@ -76,7 +79,7 @@ static __u64 whole_phases(__u64 time)
 
 /**
  * struct wish - which operations a call can do
- * @what: the only operation; HWTIMER_OP_NONE: any
+ * @what: the only operation; 0: any
  * @plain: no interval and no slack
  * @absolute: -1: no matter; 0: delays; 1: deadlines
  * @discard: -1: no matter; otherwise whether CANCEL discards
@@ -92,7 +95,7 @@ static bool choose_absolute(struct seat *seat, const struct wish *wish)
 {
 	if (wish->absolute >= 0)
 		return wish->absolute;
-	return seat->clock == CLOCK_REALTIME || dice_below(&seat->dice, 2);
+	return seat_settable(seat) || dice_below(&seat->dice, 2);
 }
 
 static void ask_time(struct seat *seat, const struct wish *wish, struct op *op,
@@ -102,10 +105,10 @@ static void ask_time(struct seat *seat, const struct wish *wish, struct op *op,
 
 	op->delay = random_delay(&seat->dice);
 	request->time = op->delay;
-	op->span = (struct span){ now + op->delay, OPEN_END };
+	op->span = (struct span){ deadline_after(now, op->delay), OPEN_END };
 	if (choose_absolute(seat, wish)) {
-		request->flags |= HWTIMER_ABSOLUTE;
-		request->time += now;
+		request->flags |= HWTIMER_REQ_ABSTIME;
+		request->time = op->span.low;
 		op->span = (struct span){ request->time, request->time };
 	}
 }
@@ -113,14 +116,17 @@ static void ask_time(struct seat *seat, const struct wish *wish, struct op *op,
 static void ask_period(struct seat *seat, struct op *op,
 		       struct hwtimer_request *request)
 {
-	__u64 interval = 4 * MS + 2 * seat->tick + dice_time(&seat->dice, 29);
+	__u64 interval = dice_time(&seat->dice, 29);
 
-	request->flags = HWTIMER_ABSOLUTE;
+	/* Now and then, it may be shorter than a tick. */
+	if (dice_below(&seat->dice, 4))
+		interval += 4 * MS + 2 * seat->tick;
+	request->flags = HWTIMER_REQ_ABSTIME;
 	request->time = whole_phases(op->span.low);
 	request->interval = whole_phases(interval);
-	request->count = dice_below(&seat->dice, 5);
-	if (seat->clock != CLOCK_REALTIME && !dice_below(&seat->dice, 4))
-		request->flags |= HWTIMER_FIXED_DELAY;
+	request->expirations_max = dice_below(&seat->dice, 5);
+	if (!seat_settable(seat) && !dice_below(&seat->dice, 4))
+		request->flags |= HWTIMER_REQ_FIXED_DELAY;
 	op->span = (struct span){ request->time, request->time };
 }
 
@@ -133,7 +139,7 @@ static void ask_schedule(struct seat *seat, const struct wish *wish,
 	if (!dice_below(&seat->dice, 4))
 		ask_period(seat, op, request);
 	else if (!dice_below(&seat->dice, 4))
-		request->slack = dice_number(&seat->dice) % (op->delay + 1);
+		request->slack = random_delay(&seat->dice);
 }
 
 /*
@@ -146,7 +152,7 @@ static bool other_phase(const struct account *account, struct op *op,
 {
 	if (!account->interval)
 		return true;
-	if (account->fixed_delay || !(request->flags & HWTIMER_ABSOLUTE))
+	if (account->fixed_delay || !(request->flags & HWTIMER_REQ_ABSTIME))
 		return false;
 	request->time =
 		whole_phases(request->time) + (account->next.low + 1) % PHASES;
@@ -154,12 +160,11 @@ static bool other_phase(const struct account *account, struct op *op,
 	return true;
 }
 
-/* What to do with a timer that the kernel has; HWTIMER_OP_NONE: leave it alone */
+/* What to do with a timer that the kernel has; 0: leave it alone */
 static __u32 choose_op(struct seat *seat, const struct wish *wish)
 {
 	if (wish->what)
-		return wish->what == HWTIMER_OP_SCHEDULE ? HWTIMER_OP_NONE :
-							   wish->what;
+		return wish->what == HWTIMER_OP_SCHEDULE ? 0 : wish->what;
 	switch (dice_below(&seat->dice, 6)) {
 	case 0:
 		return HWTIMER_OP_CANCEL;
@@ -167,7 +172,7 @@ static __u32 choose_op(struct seat *seat, const struct wish *wish)
 	case 2:
 		return HWTIMER_OP_RESCHEDULE;
 	}
-	return HWTIMER_OP_NONE;
+	return 0;
 }
 
 static bool ask_change(struct seat *seat, const struct wish *wish,
@@ -183,7 +188,7 @@ static bool ask_change(struct seat *seat, const struct wish *wish,
 		op->discard = wish->discard >= 0 ?
 				      wish->discard > 0 :
 				      dice_below(&seat->dice, 2) > 0;
-		request->flags = op->discard ? HWTIMER_DISCARD : 0;
+		request->flags = op->discard ? HWTIMER_REQ_DISCARD : 0;
 		return true;
 	}
 	if (op->what != HWTIMER_OP_RESCHEDULE)
@@ -204,7 +209,8 @@ static bool ask(struct seat *seat, const struct wish *wish, struct op *op,
 	*op = (struct op){ .timer = dice_below(&seat->dice, TIMERS) };
 	*request = (struct hwtimer_request){ 0 };
 	account = &seat->timers[op->timer];
-	if (account->busy)
+	/* Its last event may wait. */
+	if (account->busy || account->returned)
 		return false;
 	if (!account->armed) {
 		if (wish->what && wish->what != HWTIMER_OP_SCHEDULE)
@@ -250,7 +256,7 @@ static void finish_submit(struct seat *seat)
 	seat->call = CALL_NONE;
 }
 
-/* @what: the only operation; HWTIMER_OP_NONE: any */
+/* @what: the only operation; 0: any */
 static void submit(struct seat *seat, __u32 what)
 {
 	const struct wish wish = { .what = what,
@@ -270,13 +276,15 @@ static void submit(struct seat *seat, __u32 what)
 static void finish_bulk(struct seat *seat)
 {
 	for (unsigned int i = 0; i < seat->count; i++) {
+		const struct op *op = &seat->ops[i];
 		__u64 result = seat->results[i];
-		int error = hwt_error(result);
 
 		if (result == NO_RESULT)
-			account_skip(seat, &seat->ops[i]);
+			account_skip(seat, op);
+		else if (op->what == HWTIMER_OP_SCHEDULE)
+			account_finish(seat, op, result, hwt_error(result));
 		else
-			account_finish(seat, &seat->ops[i], result, error);
+			account_finish(seat, op, 0, result);
 	}
 	seat->call = CALL_NONE;
 }
@@ -298,7 +306,7 @@ static void fill_bulk(struct seat *seat)
 
 static void call_bulk(struct seat *seat, const struct wish *wish)
 {
-	unsigned int flags = wish->absolute ? HWTIMER_ABSOLUTE : 0;
+	unsigned int flags = wish->absolute ? HWTIMER_REQ_ABSTIME : 0;
 
 	if (wish->what == HWTIMER_OP_SCHEDULE)
 		hwt_schedule_many(hwt, flags, seat->bulk, seat->results,
@@ -307,7 +315,7 @@ static void call_bulk(struct seat *seat, const struct wish *wish)
 		hwt_reschedule_many(hwt, flags, seat->bulk, seat->results,
 				    seat->count);
 	else
-		hwt_cancel_many(hwt, wish->discard ? HWTIMER_DISCARD : 0,
+		hwt_cancel_many(hwt, wish->discard ? HWTIMER_REQ_DISCARD : 0,
 				seat->ids, seat->results, seat->count);
 }
 
@@ -335,7 +343,7 @@ static void bulk(struct seat *seat)
 static int call_single(struct seat *seat)
 {
 	struct hwtimer_request *request = &seat->requests[0];
-	bool absolute = request->flags & HWTIMER_ABSOLUTE;
+	bool absolute = request->flags & HWTIMER_REQ_ABSTIME;
 
 	switch (request->op) {
 	case HWTIMER_OP_SCHEDULE:
@@ -411,7 +419,7 @@ static bool passing(int error)
 }
 
 /*
- * Reads events in vain: REWIND makes them come again. If the worker is killed meanwhile, the
+ * Reads events in vain: a rewind makes them come again. If the worker is killed meanwhile, the
  * next one calls it. Leaves the events in @peeked.
  */
 static void peek(struct seat *seat, struct hwtimer_event *peeked)
@@ -422,7 +430,7 @@ static void peek(struct seat *seat, struct hwtimer_event *peeked)
 	hwt_read(hwt, peeked, 1 + dice_below(&seat->dice, EVENTS));
 	err = hwt_rewind(hwt);
 	if (err)
-		wrong(RESULT, "REWIND on seat %u: %s", seat->nr,
+		wrong(RESULT, "the rewind on seat %u: %s", seat->nr,
 		      strerror(-err));
 }
 
@@ -483,7 +491,7 @@ static int read_events(struct seat *seat, unsigned int most)
 /* Has LIST show all timers; returns whether it has shown them all. */
 static bool list_all(struct seat *seat)
 {
-	static struct hwtimer_listed page[128];
+	static struct hwtimer_timer page[128];
 	uint64_t cursor = 0;
 	int count;
 
@@ -502,7 +510,7 @@ static bool list_all(struct seat *seat)
 	return !count;
 }
 
-/* A timer that LIST has not shown has ended. */
+/* Of all timers, those that LIST has shown. The others have ended. */
 static void find_missing(struct seat *seat)
 {
 	for (int i = 0; i < TIMERS; i++) {
@@ -511,7 +519,7 @@ static void find_missing(struct seat *seat)
 		if (!account->armed || account->listed)
 			continue;
 		account->armed = false;
-		wrong(LOST, "LIST does not have timer %llx of seat %u",
+		wrong(LOST, "the kernel does not have timer %llx of seat %u",
 		      account->id, seat->nr);
 	}
 }
@@ -535,9 +543,8 @@ static void check_stats(struct seat *seat)
 
 	if (hwt_stats(hwt, &stats))
 		return;
-	if (stats.scheduled + stats.rearmed != stats.pending + stats.cancelled +
-						       stats.expired +
-						       stats.unprocessed ||
+	if (stats.scheduled + stats.rearmed !=
+		    stats.pending + stats.cancelled + stats.expired ||
 	    stats.expired != stats.ready + stats.delivered + stats.discarded)
 		wrong(STATS, "the counters of seat %u do not balance",
 		      seat->nr);
@@ -624,16 +631,16 @@ static void beat(struct seat *seat)
 static void choose_setup(struct seat *seat, struct hwtimer_setup *setup)
 {
 	static const clockid_t clocks[] = { CLOCK_MONOTONIC, CLOCK_BOOTTIME,
-					    CLOCK_REALTIME };
+					    CLOCK_REALTIME, CLOCK_TAI };
 	struct dice *dice = &seat->dice;
 
-	seat->clock = clocks[dice_below(dice, 3)];
+	seat->clock = clocks[dice_below(dice, 4)];
 	seat->tick = 10 * US << dice_below(dice, 13);
-	seat->reports = seat->clock == CLOCK_REALTIME && dice_below(dice, 4);
+	seat->reports = seat_settable(seat) && dice_below(dice, 4);
 	seat->keeps = !dice_below(dice, 3);
 	*setup = (struct hwtimer_setup){
-		.flags = (seat->reports ? HWTIMER_REPORT_CLOCK_SET : 0) |
-			 (seat->keeps ? HWTIMER_AT_LEAST_ONCE : 0),
+		.flags = (seat->reports ? HWTIMER_SETUP_REPORT_CLOCK_SET : 0) |
+			 (seat->keeps ? HWTIMER_SETUP_AT_LEAST_ONCE : 0),
 		.tick = seat->tick,
 		.buckets = 8 << dice_below(dice, 10),
 		.kind = 1 + dice_below(dice, 2),
@@ -656,7 +663,7 @@ static int open_instance(struct seat *seat)
 static bool park(void)
 {
 	struct hwtimer_request request = {
-		.flags = HWTIMER_ABSOLUTE,
+		.flags = HWTIMER_REQ_ABSTIME,
 		.time = HWTIMER_NEVER,
 		.user_data = PARKED,
 	};
@@ -688,58 +695,75 @@ static bool set_up(struct seat *seat)
 	return true;
 }
 
-static void finish_stop(struct seat *seat)
+static void finish_cancel_all(struct seat *seat)
 {
-	for (unsigned int i = 0; i < EVENTS && seat->unprocessed[i].id; i++) {
-		if (seat->unprocessed[i].user_data != PARKED)
-			account_hand_back(seat, &seat->unprocessed[i]);
+	for (unsigned int i = 0; i < EVENTS && seat->returned[i].id; i++) {
+		if (seat->returned[i].user_data != PARKED)
+			account_hand_back(seat, &seat->returned[i]);
 	}
 	seat->call = CALL_NONE;
 }
 
-/* One STOP; returns what hwt_stop() returned. */
-static int stop(struct seat *seat)
+/* One call of a CANCEL_ALL; returns its result or a negative errno. */
+static int cancel_all(struct seat *seat, struct hwtimer_list *list)
 {
 	int count;
 
 	begin_update(seat);
-	memset(seat->unprocessed, 0, sizeof(seat->unprocessed));
-	seat->stopping = true;
-	seat->call = CALL_STOP;
+	memset(seat->returned, 0, sizeof(seat->returned));
+	seat->stopping |= list->flags & HWTIMER_LIST_STOP;
+	seat->call = CALL_CANCEL_ALL;
 	end_update(seat);
-	count = hwt_stop(hwt, seat->unprocessed, EVENTS, NULL);
+	count = ioctl(hwt_fd(hwt), HWTIMER_IOC_CANCEL_ALL, list);
+	if (count < 0)
+		count = -errno;
 	begin_update(seat);
-	finish_stop(seat);
+	finish_cancel_all(seat);
 	end_update(seat);
 	return count;
 }
 
-static void take_back(struct seat *seat)
+static void take_back(struct seat *seat, unsigned int flags)
 {
+	struct hwtimer_list list = {
+		.timers = (uintptr_t)seat->returned,
+		.count = EVENTS,
+		.flags = flags,
+	};
 	int count;
 
 	do {
-		count = stop(seat);
+		count = cancel_all(seat, &list);
 	} while (count > 0 || passing(count));
 	if (count)
-		wrong(RESULT, "STOP on seat %u: %s", seat->nr,
+		wrong(RESULT, "CANCEL_ALL on seat %u: %s", seat->nr,
 		      strerror(-count));
 }
 
-/* Stops the instance. Each timer must have ended in one way. */
-static void retire(struct seat *seat)
+/* Ends all timers, and takes their last events. Each timer must have ended in one way. */
+static void end_all(struct seat *seat, unsigned int flags)
 {
-	int result = 1;
+	int result;
 
-	take_back(seat);
-	while (result > 0 || passing(result) || result == -ECANCELED)
+	take_back(seat, flags);
+	do {
 		result = read_events(seat, EVENTS);
+	} while (result > 0 || result == -ECANCELED || result == -EINTR ||
+		 result == -ENOMEM || (result == -EAGAIN && seat->stopping));
 	begin_update(seat);
 	for (int i = 0; i < TIMERS; i++)
 		seat->timers[i].listed = 0;
 	find_missing(seat);
+	for (int i = 0; i < TIMERS; i++)
+		seat->timers[i].returned = false;
 	end_update(seat);
 	check_stats(seat);
+}
+
+/* Stops the instance. */
+static void retire(struct seat *seat)
+{
+	end_all(seat, HWTIMER_LIST_STOP);
 	did(RETIRED);
 	atomic_store(&seat->done, true);
 }
@@ -770,7 +794,7 @@ static int call_again(struct seat *seat)
 static void resolve_single(struct seat *seat)
 {
 	struct op *op = &seat->ops[0];
-	struct hwtimer_query query = { .id = seat->requests[0].id };
+	struct hwtimer_timer query = { .id = seat->requests[0].id };
 	int result;
 
 	if (op->what == HWTIMER_OP_SCHEDULE) {
@@ -811,8 +835,8 @@ static void resolve(struct seat *seat)
 		/* A report may have been lost with the process. */
 		watch_sets(&seat->report);
 		break;
-	case CALL_STOP:
-		finish_stop(seat);
+	case CALL_CANCEL_ALL:
+		finish_cancel_all(seat);
 		break;
 	case CALL_NONE:
 		break;
@@ -852,7 +876,7 @@ static void operate(struct seat *seat)
 {
 	switch (dice_below(&seat->dice, 4)) {
 	case 0:
-		submit(seat, HWTIMER_OP_NONE);
+		submit(seat, 0);
 		break;
 	case 1:
 		bulk(seat);
@@ -956,6 +980,8 @@ static void live(struct seat *seat)
 			audit(seat);
 		if (!dice_below(&seat->dice, 50))
 			check_stats(seat);
+		if (!seat->reports && !dice_below(&seat->dice, 200))
+			end_all(seat, 0);
 	}
 }
 

@@ -65,7 +65,7 @@ LONGEST=selftests-stock-6.12
 
 # The steps that need no kernel and take seconds: the first answers that a developer gets
 QUICK="lint-files counts-native proofs-native functions-native simulate-native
-	fuzz-description fuzz-corpus wheel-native bench-native"
+	fuzz-corpus wheel-native bench-native"
 
 # Kernels of the step debug, which do one in this many of KUnit's random operations
 DEBUG_KERNELS=$DEBUG_KERNEL
@@ -565,12 +565,11 @@ sanitized()
 }
 
 # The fuzzer, beside neighbours that must not notice it. The inputs that AFL++ found for the
-# simulation. Whether the description for syzkaller is that of the header.
+# simulation.
 step_fuzz()
 {
 	local kernel
 
-	queue fuzz description tap fuzz/description.py
 	prepare_simulation
 	queue fuzz corpus tap sim/fuzz.sh ${FUZZ_CORPUS[@]+"${FUZZ_CORPUS[@]}"}
 	needs_nothing
@@ -649,21 +648,22 @@ step_readme()
 		--file build/readme/example-3=/hwtimer/example-3 \
 		--file build/readme/example-4=/hwtimer/example-4 \
 		--file build/readme/example-5=/hwtimer/example-5 \
+		--file build/readme/example-6=/hwtimer/example-6 \
 		--file build/readme/expected-1=/hwtimer/expected-1 \
-		-- sh -c 'echo 1..11
+		-- sh -c 'echo 1..13
 			# Without the module, each says why it fails.
-			for i in 1 2 3 4 5; do
+			for i in 1 2 3 4 5 6; do
 				./example-$i 2>&1 | grep "No such file" &&
 					echo ok $i || echo not ok $i
 			done
 			insmod hwtimer.ko || exit
-			for i in 1 2 3 4 5; do
-				./example-$i >said && echo ok $((i + 5)) ||
-					echo not ok $((i + 5))
+			for i in 1 2 3 4 5 6; do
+				./example-$i >said && echo ok $((i + 6)) ||
+					echo not ok $((i + 6))
 				cat said
 				[ $i != 1 ] || mv said said-1
 			done
-			cmp said-1 expected-1 && echo ok 11 || echo not ok 11
+			cmp said-1 expected-1 && echo ok 13 || echo not ok 13
 			# io_uring lets go of its files some time after its program has ended.
 			until rmmod hwtimer 2>/dev/null; do sleep 0.1; done'
 }

@@ -67,10 +67,11 @@ ONE_BY_ONE='s/\*\([a-z]*\) = (struct [a-z_]*){$//
 uninitialized()
 {
 	fault "LIST does not set a member of what it copies out" \
-		list hwtimer_query.c \
-		"/^static void listed_fill(/,/^}/ {
+		list hwtimer_period.c \
+		"/^void hwtimer_period_describe(/,/^}/ {
 			/\\.slack/d
-			${ONE_BY_ONE//FILLED/listed}
+			/ :\$/N
+			${ONE_BY_ONE//FILLED/timer}
 		}"
 	fault "a new timer keeps the status that its record's memory had" \
 		schedule "hwtimer_op.h hwtimer_table.c" \

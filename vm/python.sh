@@ -66,6 +66,7 @@ make_python()
 		tar --extract --directory "$root"
 	cp --dereference "$PYTHON" "$root/usr/bin/python3"
 	copy_libraries "$PYTHON" "$library"/lib-dynload/*.so
+	python/abi.py
 	cp -r python/hwtimer python/test "$root/hwtimer"
 	cp --dereference "$BUILD_DIR/lib/libhwtimer.so.1" "$root/hwtimer"
 	tar --create --directory "$root" --file "$TEMP/python.tar" .

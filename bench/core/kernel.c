@@ -103,6 +103,12 @@ unsigned long copy_to_user(void __user *to, const void *from,
 	return 0;
 }
 
+unsigned long clear_user(void __user *to, unsigned long count)
+{
+	memset(to, 0, count);
+	return 0;
+}
+
 long copy_to_user_nofault(void __user *to, const void *from, size_t size)
 {
 	copy(to, from, size);

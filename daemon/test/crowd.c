@@ -78,7 +78,7 @@ static int open_instance(const char *pid)
 static int take_one(int fd)
 {
 	struct hwtimer_request request = {
-		.flags = HWTIMER_ABSOLUTE,
+		.flags = HWTIMER_REQ_ABSTIME,
 		/* A time of each clock that is far ahead */
 		.time = 1ULL << 62,
 	};

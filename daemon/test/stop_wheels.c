@@ -32,13 +32,13 @@ static int is_instance(int directory, const char *name)
 
 static void stop(int pidfd, int number)
 {
-	struct hwtimer_stop stop = { .size = sizeof(stop) };
+	struct hwtimer_list list = { .flags = HWTIMER_LIST_STOP };
 	int fd = syscall(SYS_pidfd_getfd, pidfd, number, 0);
 
 	if (fd < 0)
 		die("pidfd_getfd");
-	if (ioctl(fd, HWTIMER_IOC_STOP, &stop))
-		die("HWTIMER_IOC_STOP");
+	if (ioctl(fd, HWTIMER_IOC_CANCEL_ALL, &list))
+		die("HWTIMER_IOC_CANCEL_ALL");
 	close(fd);
 }
 

@@ -55,7 +55,9 @@ int main(int argc, char **argv)
 {
 	bool stopped = argc > 2 && !strcmp(argv[1], "stopped");
 	struct hwt *hwt = open_wheel(HWT_NONBLOCK, CLOCK_MONOTONIC);
-	struct hwtimer_setup setup = HWT_SETUP_INIT;
+	const struct hwtimer_setup setup = {
+		.flags = HWTIMER_SETUP_AT_LEAST_ONCE,
+	};
 	char address[16], message[256];
 	int socket_fd = open_socket(address);
 	pid_t child;
@@ -63,7 +65,6 @@ int main(int argc, char **argv)
 
 	if (argc < 3)
 		errx(2, "usage: manager alien|stopped COMMAND [ARGUMENT...]");
-	setup.flags = HWTIMER_AT_LEAST_ONCE;
 	must(hwt_setup(hwt, &setup));
 	if (!stopped)
 		must(hwt_schedule(hwt, 0, 1ULL << 40, NULL));
@@ -72,7 +73,7 @@ int main(int argc, char **argv)
 		if (!strncmp(message, "READY=1", 7))
 			break;
 	if (stopped)
-		must(hwt_stop(hwt, NULL, 0, NULL));
+		must(hwt_stop(hwt, NULL, NULL, 0));
 	waitpid(child, &status, 0);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -119,6 +119,8 @@ static inline void hwt_sd_event_remove(struct hwt_sd_event *timers)
 /* Returns 0 or a negative errno; -EINVAL as hwt_dispatch_check(). */
 static inline int hwt_sd_event_add(struct hwt_sd_event *timers, sd_event *event)
 {
+	/* In strict C, <time.h> has no CLOCK_MONOTONIC. */
+	const clockid_t clock = HWTIMER_CLOCKID(HWTIMER_CLOCK_MONOTONIC);
 	int err = hwt_dispatch_check(timers->hwt);
 
 	timers->source = NULL;
@@ -128,10 +130,9 @@ static inline int hwt_sd_event_add(struct hwt_sd_event *timers, sd_event *event)
 				      hwt_fd(timers->hwt), EPOLLIN,
 				      hwt_sd_event_ready, timers);
 	if (err >= 0)
-		/* In strict C, <time.h> has no CLOCK_MONOTONIC. */
-		err = sd_event_add_time_relative(event, &timers->retry,
-						 HWTIMER_CLOCK_MONOTONIC, 0, 1,
-						 hwt_sd_event_again, timers);
+		err = sd_event_add_time_relative(event, &timers->retry, clock,
+						 0, 1, hwt_sd_event_again,
+						 timers);
 	if (err >= 0)
 		err = sd_event_source_set_enabled(timers->retry, SD_EVENT_OFF);
 	if (err >= 0)

@@ -91,9 +91,9 @@ static inline void hwt_prep_bulk(struct io_uring_sqe *sqe, int fd,
 }
 
 static inline void hwt_prep_cancel_all(struct io_uring_sqe *sqe, int fd,
-				       struct hwtimer_cancel_all *all)
+				       struct hwtimer_list *list)
 {
-	hwt_prep_ioctl(sqe, fd, HWTIMER_IOC_CANCEL_ALL, all);
+	hwt_prep_ioctl(sqe, fd, HWTIMER_IOC_CANCEL_ALL, list);
 }
 
 /* hwt_prep_read - the result is the number of bytes, of whole events */

@@ -3,9 +3,9 @@
 #include "exported.h"
 
 #define EXPORT(function, name) \
-	__asm__(".symver " #function ", " #name "@@LIBHWTIMER_1.0")
+	__asm__(".symver " #function ", " #name "@@LIBHWTIMER_0.9")
 
-int exported_setup(struct hwt *hwt, struct hwtimer_setup *setup)
+int exported_setup(struct hwt *hwt, const struct hwtimer_setup *setup)
 {
 	return hwt_setup(hwt, setup);
 }

@@ -8,7 +8,7 @@
 
 #include <libhwtimer.h>
 
-int exported_setup(struct hwt *hwt, struct hwtimer_setup *setup);
+int exported_setup(struct hwt *hwt, const struct hwtimer_setup *setup);
 int exported_info(struct hwt *hwt, struct hwtimer_info *info);
 int exported_stats(struct hwt *hwt, struct hwtimer_stats *stats);
 int exported_error(uint64_t result);

@@ -17,13 +17,15 @@ import sys
 
 SCHEDULE_AT = 1
 CANCEL = 2
-REARM = 1 << 3
+REARM_OR_CREATE = 1 << 3 | 1 << 4
 NONBLOCK = 1
-NEVER = 2**64 - 1
+NEVER = 2**63 - 1
 SECOND = 10**9
-# struct hwtimer_event and struct hwtimer_request, in bytes
+# Structures, in bytes
 EVENT = 32
 REQUEST = 64
+INFO = 80
+SETUP = 32
 
 library = ctypes.CDLL(sys.argv[1], use_errno=True)
 called = set()
@@ -55,28 +57,40 @@ def exported():
 def calls_of_an_instance(hwt):
     """What goes to the module and comes back"""
     module_now = 1000 * 10**6
-    info = ctypes.create_string_buffer(4096)
+    info = ctypes.create_string_buffer(b"\xff" * 4096)
     ident = u64()
     expect(0, "hwt_info", hwt, info)
-    expect(0, "hwt_info_sized", hwt, info, ctypes.c_size_t(112))
-    assert struct.unpack_from("I", info, 4)[0] == 1  # abi_version
+    assert struct.unpack_from("I", info)[0] == 1  # abi_version
+    assert info[INFO] == b"\xff"
+    expect(0, "hwt_info_sized", hwt, info, ctypes.c_size_t(INFO + 8))
+    assert info[INFO:INFO + 9] == bytes(8) + b"\xff"
     expect(-errno.ENOTTY, "hwt_stats", hwt, info)
-    expect(-errno.ENOTTY, "hwt_stats_sized", hwt, info, ctypes.c_size_t(56))
+    expect(-errno.ENOTTY, "hwt_stats_sized", hwt, info, ctypes.c_size_t(896))
     setup = ctypes.create_string_buffer(64)
     expect(0, "hwt_setup", hwt, setup)
-    expect(0, "hwt_setup_sized", hwt, setup, ctypes.c_size_t(56))
+    expect(0, "hwt_setup_sized", hwt, setup, ctypes.c_size_t(SETUP + 8))
+    expect(-errno.ENOTTY, "hwt_setup_sized", hwt, setup, ctypes.c_size_t(SETUP - 8))
     expect(0, "hwt_schedule_at", hwt, u64(module_now), u64(1), ctypes.byref(ident))
     assert ident.value
     expect(0, "hwt_reschedule_at", hwt, ident, u64(module_now + SECOND))
+    remaining = u64()
+    expect(0, "hwt_next_time", hwt, ctypes.byref(remaining))
+    assert remaining.value == SECOND
+    # A larger deadline, and a delay that ends after all times, is never.
+    for function, time in (("hwt_reschedule_at", u64(2**64 - 1)),
+                           ("hwt_reschedule", ctypes.c_int64(NEVER))):
+        expect(0, function, hwt, ident, time)
+        expect(0, "hwt_next_time", hwt, ctypes.byref(remaining))
+        assert remaining.value == NEVER
     expect(0, "hwt_cancel", hwt, ident)
     expect(-errno.ENOENT, "hwt_discard", hwt, ident)
-    request = struct.pack("IIQQQQQIiQ", 0, SCHEDULE_AT, 0, module_now + SECOND, 0, 0, 7,
+    request = struct.pack("IIQqQQQIiQ", 0, SCHEDULE_AT, 0, module_now + SECOND, 0, 0, 7,
                           0, 0, 0)
     request = ctypes.create_string_buffer(request, REQUEST)
     expect(0, "hwt_schedule_request", hwt, request)
     ident = struct.unpack_from("Q", request, 8)[0]
     expect(0, "hwt_discard", hwt, u64(ident))
-    struct.pack_into("IIQ", request, 0, 0, SCHEDULE_AT | REARM, 0)
+    struct.pack_into("IIQ", request, 0, 0, SCHEDULE_AT | REARM_OR_CREATE, 0)
     expect(0, "hwt_reschedule_request", hwt, request)
     ident = u64(struct.unpack_from("Q", request, 8)[0])
     assert ident.value
@@ -91,18 +105,17 @@ def calls_of_an_instance(hwt):
     expect(2, "hwt_reschedule_many", hwt, SCHEDULE_AT, timers, results, 2)
     expect(2, "hwt_cancel_many", hwt, 0, (u64 * 2)(timers[0], timers[2]), results, 2)
     ids = (u64 * 2)(timers[0], timers[2])
-    bulk = struct.pack("IIIIQQQ", 0, CANCEL, 0, 2, ctypes.addressof(ids),
-                       ctypes.addressof(results), 0)
+    bulk = struct.pack("IIQQQII", CANCEL, 0, ctypes.addressof(ids),
+                       ctypes.addressof(results), 0, 2, 0)
     expect(2, "hwt_bulk", hwt, bulk)
     assert [call("hwt_error", u64(result)) for result in results] == [-errno.ENOENT] * 2
-    cancelled, discarded = u64(9), u64(9)
-    expect(0, "hwt_cancel_all", hwt, 0, ctypes.byref(cancelled), ctypes.byref(discarded))
-    assert (cancelled.value, discarded.value) == (0, 0)
+    cancelled = u64(9)
+    expect(0, "hwt_cancel_all", hwt, 0, ctypes.byref(cancelled))
+    assert cancelled.value == 0
     struct.pack_into("IIQ", request, 0, 1, SCHEDULE_AT, 0)
     expect(1, "hwt_submit", hwt, request, 1)
     expect(-errno.ENOENT, "hwt_error", u64(2**64 - errno.ENOENT))
-    expect(-errno.ENOTTY, "hwt_next_time", hwt, ctypes.byref(ident))
-    for name in ("hwt_query", "hwt_list", "hwt_stop"):
+    for name in ("hwt_query", "hwt_list"):
         expect(-errno.ENOTTY, name, hwt, ctypes.create_string_buffer(128),
                ctypes.create_string_buffer(128), 1)
     expect(0, "hwt_notify", hwt, 0, u64(0))
@@ -151,13 +164,15 @@ def timer_objects(hwt):
     expect(2, "hwt_dispatch", hwt, on_event, None, 10)
     assert expired == ["changed", ctypes.addressof(timer)] and len(events) == 1
     expect(1, "hwt_timer_expirations", timer, returns=u64)
+    expect(0, "hwt_stop", hwt, None, None, 0)
+    expect(-errno.ENOTCONN, "hwt_dispatch", hwt, on_event, None, 10)
 
 
 def main():
     """Returns whether all functions were called."""
     library.module_reset(1)
     hwt = pointer()
-    assert call("hwt_version") == 1 << 16
+    assert call("hwt_version") == 9
     expect(0, "hwt_open", ctypes.byref(hwt), NONBLOCK)
     calls_of_an_instance(hwt)
     timer_objects(hwt)

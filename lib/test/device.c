@@ -39,7 +39,10 @@ int __wrap_ioctl(int fd, unsigned long number, ...)
 	info = va_arg(list, struct hwtimer_info *);
 	va_end(list);
 	if (number == HWTIMER_IOC_INFO)
-		info->abi_version = HWTIMER_ABI_VERSION;
+		*info = (struct hwtimer_info){
+			.abi_version = HWTIMER_ABI_VERSION,
+			.clock = HWTIMER_CLOCK_MONOTONIC,
+		};
 	return 0;
 }
 

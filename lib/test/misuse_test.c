@@ -145,11 +145,11 @@ static void cancel_all_ends_objects(unsigned int flags)
 	start(200, 100, SECOND);
 	CHECK(!hwt_timer_start_every(&timers[300], SECOND, SECOND, 0));
 	CHECK(!hwt_timer_start_every(&timers[301], SECOND, SECOND,
-				     HWTIMER_FIXED_DELAY));
+				     HWTIMER_REQ_FIXED_DELAY));
 	pass(2 * TICK);
 	start(200, 100, SECOND / 2);
 	start(302, 98, SECOND);
-	CHECK(!hwt_cancel_all(hwt, flags, NULL, NULL));
+	CHECK(!hwt_cancel_all(hwt, flags, NULL));
 	check_inactive(400);
 	CHECK(!module.pending);
 	pass(2 * SECOND);
@@ -173,7 +173,7 @@ static void cancel_all_ends_objects(unsigned int flags)
 static void cancels_all(struct hwt_timer *timer)
 {
 	(void)timer;
-	CHECK(!hwt_cancel_all(hwt, HWTIMER_DISCARD, NULL, NULL));
+	CHECK(!hwt_cancel_all(hwt, HWTIMER_LIST_DISCARD, NULL));
 	check_inactive(100);
 }
 
@@ -220,11 +220,26 @@ static void cancel_all_that_fails_ends_nothing(void)
 {
 	begin(HWT_NONBLOCK);
 	start(0, 10, SECOND);
-	CHECK(hwt_cancel_all(hwt, 1U << 31, NULL, NULL) == -EINVAL);
+	CHECK(hwt_cancel_all(hwt, 1U << 31, NULL) == -EINVAL);
 	CHECK(hwt_timer_active(&timers[0]));
 	pass(2 * SECOND);
 	CHECK(dispatch(1000) == 10);
 	check_all_were_called(10);
+	hwt_close(hwt);
+}
+
+/* An instance that is stopped by it takes no object any more. */
+static void cancel_all_that_stops(void)
+{
+	begin(HWT_NONBLOCK);
+	start(0, 10, SECOND);
+	CHECK(!hwt_flush(hwt));
+	CHECK(!hwt_cancel_all(hwt, HWTIMER_LIST_STOP, NULL));
+	check_inactive(10);
+	CHECK(!module.pending);
+	CHECK(dispatch(1000) == -ENOTCONN);
+	start(0, 1, SECOND);
+	CHECK(hwt_flush(hwt) == -ESHUTDOWN);
 	hwt_close(hwt);
 }
 
@@ -336,9 +351,9 @@ static void dispatch_in_a_callback(int64_t interval, unsigned int flags)
 static void dispatch_between_fixed_delays(void)
 {
 	begin(HWT_NONBLOCK);
-	start_first(5 * SECOND, HWTIMER_FIXED_DELAY);
+	start_first(5 * SECOND, HWTIMER_REQ_FIXED_DELAY);
 	CHECK(!hwt_timer_start_every(&timers[1], SECOND, 5 * SECOND,
-				     HWTIMER_FIXED_DELAY));
+				     HWTIMER_REQ_FIXED_DELAY));
 	pass(2 * SECOND);
 	action = dispatches;
 	CHECK(dispatch(1000) == 1);
@@ -406,11 +421,11 @@ static void dispatch_in_the_callback_of_what_is_refused(void)
 {
 	begin(HWT_NONBLOCK);
 	CHECK(!hwt_timer_start_every(&timers[0], 10 * SECOND, SECOND,
-				     HWTIMER_FIXED_DELAY));
+				     HWTIMER_REQ_FIXED_DELAY));
 	CHECK(!hwt_flush(hwt));
 	module.no_memory = true;
 	CHECK(!hwt_timer_start_every(&timers[0], SECOND, SECOND,
-				     HWTIMER_FIXED_DELAY));
+				     HWTIMER_REQ_FIXED_DELAY));
 	CHECK(hwt_flush(hwt) == -ENOMEM);
 	module_set_clock(module.now + SECOND);
 	action = waits_and_dispatches;
@@ -530,14 +545,15 @@ int main(void)
 		unsigned int flags;
 	} kinds[] = { { 0, 0 },
 		      { 5 * SECOND, 0 },
-		      { 5 * SECOND, HWTIMER_FIXED_DELAY } };
+		      { 5 * SECOND, HWTIMER_REQ_FIXED_DELAY } };
 
 	cancel_all_ends_objects(0);
-	cancel_all_ends_objects(HWTIMER_DISCARD);
+	cancel_all_ends_objects(HWTIMER_LIST_DISCARD);
 	cancel_all_in_a_callback(0);
-	cancel_all_in_a_callback(HWTIMER_FIXED_DELAY);
+	cancel_all_in_a_callback(HWTIMER_REQ_FIXED_DELAY);
 	cancel_all_of_what_is_refused();
 	cancel_all_that_fails_ends_nothing();
+	cancel_all_that_stops();
 	for (unsigned int i = 0; i < 3; i++) {
 		close_in_a_callback(kinds[i].interval, kinds[i].flags);
 		dispatch_in_a_callback(kinds[i].interval, kinds[i].flags);
@@ -546,7 +562,7 @@ int main(void)
 	close_in_a_callback_of_what_is_refused();
 	close_in_a_callback_before_a_report();
 	close_in_a_callback_in_a_callback(0);
-	close_in_a_callback_in_a_callback(HWTIMER_FIXED_DELAY);
+	close_in_a_callback_in_a_callback(HWTIMER_REQ_FIXED_DELAY);
 	dispatch_between_fixed_delays();
 	dispatch_in_a_callback_of_an_event();
 	next_in_a_callback();

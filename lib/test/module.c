@@ -16,6 +16,9 @@
 
 #define MAX 100000
 
+/* The most timers that a CANCEL_ALL ends at a time */
+#define PAGE 50
+
 /* Value of module.cut once a call was cut */
 #define NO_MORE UINT32_MAX
 
@@ -25,7 +28,7 @@ enum state { GONE, PENDING, READY };
 struct record {
 	enum state state;
 	uint32_t generation;
-	uint64_t deadline;
+	int64_t deadline;
 	uint64_t user_data;
 };
 
@@ -35,8 +38,8 @@ static struct record records[MAX];
 static unsigned int queue[MAX * 2], queue_first, queue_end, next_record;
 
 /*
- * With HWTIMER_AT_LEAST_ONCE: the events that were read and not acknowledged. The first
- * @kept_read were read since REWIND.
+ * With HWTIMER_SETUP_AT_LEAST_ONCE: the events that were read and not acknowledged. The first
+ * @kept_read were read since the last HWTIMER_ACK_REWIND.
  */
 static struct hwtimer_event kept[MAX];
 static unsigned int kept_count, kept_read;
@@ -79,11 +82,11 @@ static uint64_t id_of(const struct record *record)
 	return (uint64_t)record->generation << 32 | (record - records);
 }
 
-static int64_t round_up(uint64_t deadline)
+static int64_t round_up(int64_t deadline)
 {
-	return deadline > INT64_MAX - TICK ?
-		       INT64_MAX :
-		       (int64_t)((deadline + TICK - 1) / TICK * TICK);
+	return deadline > HWTIMER_NEVER - TICK ?
+		       HWTIMER_NEVER :
+		       (deadline + TICK - 1) / TICK * TICK;
 }
 
 static void queue_add(struct record *record)
@@ -109,7 +112,7 @@ void module_set_clock(int64_t now)
 
 static int fault(void)
 {
-	static const int errors[] = { ENOMEM, ENOSPC, EINTR, EFAULT, EAGAIN };
+	static const int errors[] = { ENOMEM, ENOSPC, EINTR, EFAULT };
 
 	if (!module.faults || pick(module.faults))
 		return 0;
@@ -123,7 +126,7 @@ static int refusal(void)
 	return module.no_memory ? -ENOMEM : fault();
 }
 
-static int64_t schedule(uint64_t deadline, uint64_t user_data)
+static int64_t schedule(int64_t deadline, uint64_t user_data)
 {
 	struct record *record;
 	int err = refusal();
@@ -145,7 +148,7 @@ static int64_t schedule(uint64_t deadline, uint64_t user_data)
 	return id_of(record);
 }
 
-static int64_t reschedule(uint64_t id, uint64_t deadline)
+static int64_t reschedule(uint64_t id, int64_t deadline)
 {
 	struct record *record = find(id);
 	int err = refusal();
@@ -167,8 +170,8 @@ static int64_t cancel(uint64_t id, unsigned int flags)
 	if (!record)
 		return -ENOENT;
 	if (record->state == READY) {
-		if (!(flags & HWTIMER_DISCARD))
-			return -EALREADY;
+		if (!(flags & HWTIMER_REQ_DISCARD))
+			return 1;
 		module.ready--;
 	} else {
 		module.pending--;
@@ -177,11 +180,14 @@ static int64_t cancel(uint64_t id, unsigned int flags)
 	return 0;
 }
 
-static int64_t rearm(uint64_t id, uint64_t deadline, uint64_t user_data)
+static int64_t rearm(uint64_t id, unsigned int flags, int64_t deadline,
+		     uint64_t user_data)
 {
 	struct record *record = find(id);
 	int64_t new;
 
+	if (!record && !(flags & HWTIMER_REQ_CREATE))
+		return -ENOENT;
 	if (record && record->state == PENDING && !module.stopped &&
 	    !module.no_memory) {
 		record->deadline = deadline;
@@ -190,22 +196,23 @@ static int64_t rearm(uint64_t id, uint64_t deadline, uint64_t user_data)
 	}
 	new = schedule(deadline, user_data);
 	if (new > 0)
-		cancel(id, HWTIMER_DISCARD);
+		cancel(id, HWTIMER_REQ_DISCARD);
 	return new;
 }
 
 static int64_t operate(unsigned int op, unsigned int flags, uint64_t id,
-		       uint64_t time, uint64_t user_data)
+		       int64_t time, uint64_t user_data)
 {
 	module.operations++;
-	if (!(flags & HWTIMER_ABSOLUTE))
-		time += module.now;
+	if (!(flags & HWTIMER_REQ_ABSTIME))
+		time = time > HWTIMER_NEVER - module.now ? HWTIMER_NEVER :
+							   module.now + time;
 	switch (op) {
 	case HWTIMER_OP_SCHEDULE:
 		return schedule(time, user_data);
 	case HWTIMER_OP_RESCHEDULE:
-		if (flags & HWTIMER_REARM)
-			return rearm(id, time, user_data);
+		if (flags & HWTIMER_REQ_REARM)
+			return rearm(id, flags, time, user_data);
 		return reschedule(id, time);
 	default:
 		return cancel(id, flags);
@@ -248,7 +255,7 @@ static int do_request(struct hwtimer_request *request, unsigned int op)
 	int64_t result = operate(op, request->flags, request->id, request->time,
 				 request->user_data);
 
-	if (result > 0) {
+	if (result > 0 && op != HWTIMER_OP_CANCEL) {
 		request->id = result;
 		result = 0;
 	}
@@ -274,44 +281,64 @@ static int do_submit(struct hwtimer_submit *submit)
 	return count ? (int)count : -EINTR;
 }
 
-static int do_cancel_all(struct hwtimer_cancel_all *all)
+static int do_cancel_all(struct hwtimer_list *all)
 {
-	unsigned int todo = interrupted(next_record);
+	bool discard = all->flags & HWTIMER_LIST_DISCARD;
+	unsigned int todo = interrupted(next_record), ended = 0;
 	struct record *record;
-	bool pending;
 
-	if (all->flags & ~HWTIMER_DISCARD)
+	if (all->flags & ~(HWTIMER_LIST_STOP | HWTIMER_LIST_DISCARD))
 		return -EINVAL;
-	for (record = records; record < records + next_record; record++) {
+	if (all->flags & HWTIMER_LIST_STOP)
+		module.stopped = true;
+	for (; all->cursor < next_record && ended < all->count && ended < PAGE;
+	     all->cursor++) {
 		if (todo != next_record && !todo--)
-			return -EINTR;
-		pending = record->state == PENDING;
-		if (cancel(id_of(record), all->flags))
-			continue;
-		all->cancelled += pending;
-		all->discarded += !pending;
+			return ended ? (int)ended : -EINTR;
+		record = &records[all->cursor];
+		ended += record->state == PENDING;
+		cancel(id_of(record), discard ? HWTIMER_REQ_DISCARD : 0);
 	}
-	return 0;
+	return ended;
 }
 
-static int do_info(struct hwtimer_info *info)
+static int64_t until_next(void)
 {
+	int64_t next = HWTIMER_NEVER;
+	unsigned int i;
+
+	if (module.ready)
+		return 0;
+	for (i = 0; i < next_record; i++)
+		if (records[i].state == PENDING && records[i].deadline < next)
+			next = records[i].deadline;
+	if (next == HWTIMER_NEVER)
+		return next;
+	next = round_up(next) - module.now;
+	return next > 0 ? next : 0;
+}
+
+/* Of @size bytes, it knows those of *@info. */
+static int do_info(struct hwtimer_info *info, size_t size)
+{
+	memset(info, 0, size);
 	info->abi_version = HWTIMER_ABI_VERSION;
 	info->clock = module.clock;
 	info->flags = module.flags;
+	info->until_next = until_next();
 	return 0;
 }
 
 static int do_setup(const struct hwtimer_setup *setup)
 {
-	module.clock = setup->clock;
+	module.clock = setup->clock ? setup->clock : HWTIMER_CLOCK_MONOTONIC;
 	module.flags = setup->flags;
 	return 0;
 }
 
 static bool keeps(void)
 {
-	return module.flags & HWTIMER_AT_LEAST_ONCE;
+	return module.flags & HWTIMER_SETUP_AT_LEAST_ONCE;
 }
 
 static int do_ack(const struct hwtimer_ack *ack)
@@ -319,7 +346,8 @@ static int do_ack(const struct hwtimer_ack *ack)
 	struct record *record;
 	unsigned int i;
 
-	if (!keeps() || ack->flags || ack->reserved || ack->count > kept_read)
+	if (!keeps() || ack->flags & ~HWTIMER_ACK_REWIND ||
+	    ack->count > kept_read)
 		return -EINVAL;
 	for (i = 0; i < ack->count; i++) {
 		record = find(kept[i].id);
@@ -331,25 +359,24 @@ static int do_ack(const struct hwtimer_ack *ack)
 	kept_count -= ack->count;
 	kept_read -= ack->count;
 	memmove(kept, kept + ack->count, kept_count * sizeof(*kept));
+	if (ack->flags & HWTIMER_ACK_REWIND)
+		kept_read = 0;
 	return ack->count;
-}
-
-static int do_rewind(const void *argument)
-{
-	if (!keeps() || argument)
-		return -EINVAL;
-	kept_read = 0;
-	return 0;
 }
 
 int answer(unsigned long number, void *argument)
 {
+	size_t size = _IOC_SIZE(number);
+
 	module.calls++;
-	switch (number) {
-	case HWTIMER_IOC_SETUP:
+	/* A program may know longer structures. */
+	if (number == _IOC(_IOC_READ, HWTIMER_IOC_MAGIC, 0, size) &&
+	    size >= sizeof(struct hwtimer_info))
+		return do_info(argument, size);
+	if (number == _IOC(_IOC_WRITE, HWTIMER_IOC_MAGIC, 1, size) &&
+	    size >= sizeof(struct hwtimer_setup))
 		return do_setup(argument);
-	case HWTIMER_IOC_INFO:
-		return do_info(argument);
+	switch (number) {
 	case HWTIMER_IOC_SCHEDULE:
 		return do_request(argument, HWTIMER_OP_SCHEDULE);
 	case HWTIMER_IOC_RESCHEDULE:
@@ -366,14 +393,12 @@ int answer(unsigned long number, void *argument)
 		return 0;
 	case HWTIMER_IOC_ACK:
 		return do_ack(argument);
-	case HWTIMER_IOC_REWIND:
-		return do_rewind(argument);
 	default:
 		return -ENOTTY;
 	}
 }
 
-/* Finds the next event that was read before REWIND and not discarded since. */
+/* Finds the next event that was read before HWTIMER_ACK_REWIND and not discarded since. */
 static bool read_again(struct hwtimer_event *event)
 {
 	while (kept_read < kept_count) {
@@ -453,7 +478,7 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout)
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
 {
-	if (clock != HWTIMER_CLOCKID(module.clock))
+	if (HWTIMER_CLOCK(clock) != module.clock)
 		abort();
 	time->tv_sec = module.now / 1000000000;
 	time->tv_nsec = module.now % 1000000000;

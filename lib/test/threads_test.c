@@ -90,10 +90,10 @@ int answer(unsigned long number, void *argument)
 {
 	switch (number) {
 	case HWTIMER_IOC_INFO:
-		((struct hwtimer_info *)argument)->abi_version =
-			HWTIMER_ABI_VERSION;
-		((struct hwtimer_info *)argument)->clock =
-			HWTIMER_CLOCK_MONOTONIC;
+		*(struct hwtimer_info *)argument = (struct hwtimer_info){
+			.abi_version = HWTIMER_ABI_VERSION,
+			.clock = HWTIMER_CLOCK_MONOTONIC,
+		};
 		return 0;
 	case HWTIMER_IOC_SCHEDULE:
 	case HWTIMER_IOC_RESCHEDULE:
@@ -125,7 +125,7 @@ ssize_t __wrap_read(int fd, void *buffer, size_t size)
 static void call_for_one(void)
 {
 	struct hwtimer_request request = { .time = 1 };
-	struct hwtimer_query query = { .id = 1 };
+	struct hwtimer_timer timer = { .id = 1 };
 	uint64_t id = 0;
 
 	hwt_schedule(hwt, 1, 0, &id);
@@ -136,7 +136,7 @@ static void call_for_one(void)
 	hwt_reschedule_request(hwt, &request);
 	hwt_rearm(hwt, &id, 1, 0);
 	hwt_rearm_at(hwt, &id, 1, 0);
-	hwt_query(hwt, &query);
+	hwt_query(hwt, &timer);
 	hwt_cancel(hwt, id);
 	hwt_discard(hwt, id);
 }
@@ -159,7 +159,7 @@ static void call_for_many(void)
 
 static void call_for_all(void)
 {
-	struct hwtimer_listed listed[1];
+	struct hwtimer_timer listed[1];
 	struct hwtimer_event event;
 	struct hwtimer_stats stats;
 	struct hwtimer_info info;
@@ -171,7 +171,7 @@ static void call_for_all(void)
 	CHECK(!hwt_next_time(hwt, &number));
 	number = 0;
 	CHECK(!hwt_list(hwt, &number, listed, 1));
-	CHECK(!hwt_stop(hwt, NULL, 0, &number));
+	CHECK(!hwt_stop(hwt, &number, listed, 1));
 	CHECK(!hwt_notify(hwt, fails() ? 1 : 2, 0));
 	hwt_read(hwt, &event, 1);
 	hwt_dispatch_check(hwt);
@@ -188,7 +188,7 @@ static void *other_thread(void *unused)
 		call_for_many();
 		call_for_all();
 		pthread_barrier_wait(&barrier);
-		CHECK(!hwt_cancel_all(hwt, 0, NULL, NULL));
+		CHECK(!hwt_cancel_all(hwt, 0, NULL));
 		call_for_all();
 	}
 	return unused;

@@ -167,7 +167,7 @@ static int64_t random_delay(void)
 	case 2:
 		return 1000 * SECOND + pick(1000);
 	case 3:
-		return INT64_MAX - pick(2);
+		return HWTIMER_NEVER - pick(2);
 	default:
 		return (int64_t)pick(100) * TICK + pick(3);
 	}
@@ -177,7 +177,7 @@ static int64_t sum(int64_t time, int64_t delay)
 {
 	if (delay < 0)
 		delay = 0;
-	return delay > INT64_MAX - time ? INT64_MAX : time + delay;
+	return delay > HWTIMER_NEVER - time ? HWTIMER_NEVER : time + delay;
 }
 
 static void expect(struct object *object, int err, int64_t deadline,
@@ -206,11 +206,11 @@ static void start_at(struct object *object)
 {
 	uint64_t deadline = pick(20) ?
 				    (uint64_t)sum(module.now, random_delay()) :
-				    HWTIMER_NEVER - pick(2);
+				    HWTIMER_NEVER - 1ULL + pick(3);
 	int err = hwt_timer_start_at(&object->timer, deadline);
 
-	expect(object, err, deadline > INT64_MAX ? INT64_MAX : deadline, ONCE,
-	       -1, 0);
+	expect(object, err, deadline < HWTIMER_NEVER ? deadline : HWTIMER_NEVER,
+	       ONCE, -1, 0);
 }
 
 static void start_every(struct object *object)
@@ -218,7 +218,7 @@ static void start_every(struct object *object)
 	int64_t delay = random_delay(), interval = 1 + pick(20 * TICK);
 	bool fixed = pick(2);
 	int err = hwt_timer_start_every(&object->timer, delay, interval,
-					fixed ? HWTIMER_FIXED_DELAY : 0);
+					fixed ? HWTIMER_REQ_FIXED_DELAY : 0);
 
 	expect(object, err, sum(module.now, delay),
 	       fixed ? FIXED_DELAY : FIXED_RATE, interval, interval);
@@ -267,7 +267,7 @@ static void cancel_all(void)
 	for (i = 0; i < OBJECTS; i++)
 		if (objects[i] && stopped && (stopped == 1 || pick(2)))
 			hwt_timer_stop(&objects[i]->timer);
-	CHECK(!hwt_cancel_all(hwt, pick(2) ? HWTIMER_DISCARD : 0, NULL, NULL));
+	CHECK(!hwt_cancel_all(hwt, pick(2) ? HWTIMER_LIST_DISCARD : 0, NULL));
 	for (i = 0; i < OBJECTS; i++) {
 		if (!objects[i])
 			continue;
@@ -456,7 +456,7 @@ static void random_run(unsigned int passes, uint32_t clock)
 		pass();
 		if (!pick(100))
 			check_none_missing();
-		if (clock == HWTIMER_CLOCK_REALTIME && !pick(200))
+		if (clock != HWTIMER_CLOCK_MONOTONIC && !pick(200))
 			set_clock_back_or_forth();
 	}
 	check_none_missing();
@@ -625,7 +625,7 @@ static void keeps_spares(void)
 /* hwt_cancel_all() ends the module's timers of what was stopped: they serve nobody then. */
 static void cancel_all_ends_spares(unsigned int flags)
 {
-	uint64_t cancelled, discarded;
+	uint64_t cancelled;
 
 	begin();
 	start_many(20, SECOND);
@@ -633,8 +633,8 @@ static void cancel_all_ends_spares(unsigned int flags)
 	CHECK(!hwt_flush(hwt));
 	module_set_clock(module.now + 2 * TICK);
 	stop_many(20);
-	CHECK(!hwt_cancel_all(hwt, flags, &cancelled, &discarded));
-	CHECK(cancelled == 10 && discarded == (flags ? 10 : 0));
+	CHECK(!hwt_cancel_all(hwt, flags, &cancelled));
+	CHECK(cancelled == 10 && module.ready == (flags ? 0 : 10));
 	start_many(20, 2 * SECOND);
 	CHECK(!hwt_flush(hwt));
 	CHECK(module.pending == 20);
@@ -802,8 +802,8 @@ static void start_without_memory(void)
 	allocations_left = -1;
 	start_many(1, 0);
 	CHECK(hwt_timer_start_every(&many[0].timer, 0, 0, 0) == -EINVAL);
-	CHECK(hwt_timer_start_every(&many[0].timer, 0, 1, HWTIMER_ABSOLUTE) ==
-	      -EINVAL);
+	CHECK(hwt_timer_start_every(&many[0].timer, 0, 1,
+				    HWTIMER_REQ_ABSTIME) == -EINVAL);
 	CHECK(hwt_timer_active(&many[0].timer));
 	hwt_close(hwt);
 }
@@ -811,10 +811,9 @@ static void start_without_memory(void)
 /* SETUP may come after the first object, but not while one has a deadline on the old clock. */
 static void clock_changes_between_objects(void)
 {
-	struct hwtimer_setup setup = HWT_SETUP_INIT;
+	struct hwtimer_setup setup = { .clock = HWTIMER_CLOCK_BOOTTIME };
 
 	begin();
-	setup.clock = HWTIMER_CLOCK_BOOTTIME;
 	CHECK(hwt_now(hwt) == (uint64_t)module.now);
 	CHECK(!hwt_setup(hwt, &setup));
 	CHECK(hwt_now(hwt) == (uint64_t)module.now);
@@ -837,13 +836,13 @@ static void clock_changes_between_objects(void)
 	hwt_close(hwt);
 }
 
-/* Begins with a timer on CLOCK_REALTIME that expires, and sets the clock back before that time. */
-static int64_t begin_set_back(void)
+/* Begins with a timer that expires, and sets the clock back before that time. */
+static int64_t begin_set_back(uint32_t clock)
 {
 	int64_t now;
 
 	begin();
-	module.clock = HWTIMER_CLOCK_REALTIME;
+	module.clock = clock;
 	now = module.now;
 	start_many(1, SECOND);
 	CHECK(!hwt_flush(hwt));
@@ -873,15 +872,15 @@ static void end_set_back(int64_t deadline)
  * after the new time: the timer itself, the timer with a sooner deadline, and one that takes
  * over what it has left in the module.
  */
-static void no_event_is_early_after_the_clock(void)
+static void no_event_is_early_after_the_clock(uint32_t clock)
 {
-	int64_t now = begin_set_back();
+	int64_t now = begin_set_back(clock);
 
 	end_set_back(now + SECOND);
-	now = begin_set_back();
+	now = begin_set_back(clock);
 	CHECK(!hwt_timer_start_at(&many[0].timer, now + SECOND / 2));
 	end_set_back(now + SECOND / 2);
-	now = begin_set_back();
+	now = begin_set_back(clock);
 	hwt_timer_stop(&many[0].timer);
 	CHECK(!hwt_timer_start_at(&many[1].timer, now + SECOND / 2));
 	end_set_back(now + SECOND / 2);
@@ -1035,10 +1034,12 @@ static void on_due(void *arg, const struct hwtimer_event *event)
 	CHECK(event->user_data == (*expected)++);
 }
 
-/* REWIND makes the events in the buffer come again, not twice. */
+/* hwt_rewind() makes the events in the buffer come again, not twice. */
 static void at_least_once(void)
 {
-	struct hwtimer_setup setup = HWT_SETUP_INIT;
+	const struct hwtimer_setup setup = {
+		.flags = HWTIMER_SETUP_AT_LEAST_ONCE,
+	};
 	struct hwtimer_event event;
 	unsigned int expected;
 	struct hwt_timer timer;
@@ -1046,8 +1047,6 @@ static void at_least_once(void)
 	begin();
 	CHECK(hwt_ack(hwt, 0) == -EINVAL);
 	CHECK(hwt_rewind(hwt) == -EINVAL);
-	setup.flags = HWTIMER_AT_LEAST_ONCE;
-	setup.clock = HWTIMER_CLOCK_MONOTONIC;
 	CHECK(!hwt_setup(hwt, &setup));
 	hwt_timer_init(&timer, hwt, on_any);
 	CHECK(hwt_timer_start(&timer, SECOND) == -EINVAL);
@@ -1084,6 +1083,12 @@ static void at_least_once(void)
 
 int main(int argc, char **argv)
 {
+	static const uint32_t clocks[] = {
+		HWTIMER_CLOCK_REALTIME,
+		HWTIMER_CLOCK_MONOTONIC,
+		HWTIMER_CLOCK_TAI,
+		HWTIMER_CLOCK_MONOTONIC,
+	};
 	unsigned int passes = argc > 1 ? atoi(argv[1]) : 20000;
 	unsigned int first = argc > 2 ? atoi(argv[2]) : 1;
 
@@ -1091,7 +1096,7 @@ int main(int argc, char **argv)
 	reads_once();
 	keeps_spares();
 	cancel_all_ends_spares(0);
-	cancel_all_ends_spares(HWTIMER_DISCARD);
+	cancel_all_ends_spares(HWTIMER_LIST_DISCARD);
 	spares_make_room();
 	pending_spares_make_room();
 	serves_what_is_refused();
@@ -1102,7 +1107,8 @@ int main(int argc, char **argv)
 	time_of_a_pass();
 	start_without_memory();
 	clock_changes_between_objects();
-	no_event_is_early_after_the_clock();
+	no_event_is_early_after_the_clock(HWTIMER_CLOCK_REALTIME);
+	no_event_is_early_after_the_clock(HWTIMER_CLOCK_TAI);
 	time_without_objects();
 	stop_what_was_never_made();
 	dispatch_waits_once();
@@ -1113,8 +1119,7 @@ int main(int argc, char **argv)
 	at_least_once();
 	callbacks = 0;
 	for (seed = first; seed < first + 12; seed++)
-		random_run(passes, seed % 2 ? HWTIMER_CLOCK_MONOTONIC :
-					      HWTIMER_CLOCK_REALTIME);
+		random_run(passes, clocks[seed % 4]);
 	printf("%lu callbacks, %lu while the module refused\n", callbacks,
 	       refused_callbacks);
 	return !callbacks || !refused_callbacks;

@@ -17,18 +17,13 @@ The package calls libhwtimer.so.1 through ctypes. libhwtimer(3) and <linux/hwtim
 what it does not have: operations of several kinds in one call.
 """
 
-from ._instance import (BulkError, Event, Info, Instance, Query, Stats, Timer, Unprocessed,
-                        seconds)
-from ._library import NEVER
+from ._abi import KIND_HASHED as HASHED, KIND_HIERARCHICAL as HIERARCHICAL, NEVER
+from ._instance import BulkError, Event, Info, Instance, Stats, Timer, TimerInfo, seconds
 from ._loop import LoopTimers, TimerHandle, call_at, call_later, sleep
 from ._version import __version__
 
-# Kinds of wheel, for Instance(kind=)
-HASHED = 1
-HIERARCHICAL = 2
-
 __all__ = [
     "BulkError", "Event", "HASHED", "HIERARCHICAL", "Info", "Instance", "LoopTimers",
-    "NEVER", "Query", "Stats", "Timer", "TimerHandle", "Unprocessed",
-    "__version__", "call_at", "call_later", "seconds", "sleep",
+    "NEVER", "Stats", "Timer", "TimerHandle", "TimerInfo", "__version__",
+    "call_at", "call_later", "seconds", "sleep",
 ]

@@ -6,6 +6,8 @@ from __future__ import annotations
 import errno
 import os
 
+from ._abi import EVENTS_MAX
+
 DEVICE = "/dev/hwtimer"
 
 # What a function says about its errors. hwt_open and hwt_from_fd are about the device, all
@@ -24,27 +26,19 @@ OF_FUNCTION = {
     ("hwt_from_fd", errno.ENOTTY): "the descriptor is not an open /dev/hwtimer",
     ("hwt_from_fd", errno.EBADF): "the descriptor is not open",
     ("hwt_setup", errno.EBUSY):
-        "it is too late to choose settings: the instance has had timers",
+        "it is too late to choose settings: the instance has had timers, or is stopped",
     ("hwt_setup", errno.EINVAL):
         "a setting is out of range, or does not fit another one: see info(), and struct"
         " hwtimer_setup in <linux/hwtimer.h>",
-    ("hwt_cancel", errno.EALREADY):
-        "the timer has expired, and its event waits: read it, or cancel with discard=True",
     ("hwt_reschedule", errno.EALREADY):
         "the timer has expired, and its event waits: use rearm(), or read it, and schedule"
         " a new timer",
     ("hwt_schedule", errno.EINVAL):
-        "a value is out of range. With CLOCK_REALTIME, timers need deadlines: use"
+        "with CLOCK_REALTIME and CLOCK_TAI, timers need deadlines, and have no fixed_delay: use"
         " schedule_at()",
     ("hwt_reschedule", errno.EINVAL):
-        "a value is out of range. With CLOCK_REALTIME, timers need deadlines: use"
-        " reschedule_at()",
-    ("hwt_schedule", errno.ERANGE):
-        "the interval is shorter than a tick, or too long: see info().tick",
-    ("hwt_schedule", errno.EDOM):
-        "the slack is longer than the delay or the interval",
-    ("hwt_notify", errno.EINVAL):
-        "more than one event needs a delay, one event allows none; more than 4,096 never wait",
+        "with CLOCK_REALTIME and CLOCK_TAI, timers need deadlines: use reschedule_at()",
+    ("hwt_notify", errno.EINVAL): f"more than {EVENTS_MAX:,} events never wait",
     ("hwt_timer_start", errno.EINVAL):
         "an instance with at_least_once has no timers with callbacks, as these end with their"
         " process",
@@ -67,9 +61,9 @@ OF_ALL = {
     errno.ENOSPC:
         "the limit of timers is reached: cancel some, read events, or open with timers=",
     errno.ENOMEM:
-        "there is no memory for it: the machine, the cgroup or the user is at its limit",
+        "there is no memory for it: the machine, the cgroup or the user is at its limit, or the"
+        " machine has too many threads",
     errno.ESHUTDOWN: "the instance is stopped: open another one",
-    errno.EAGAIN: "the machine has too many threads to turn the wheel by one",
     errno.ENOTTY: "the module is older than this call: install a newer one",
 }
 

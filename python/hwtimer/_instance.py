@@ -14,109 +14,59 @@ import time
 import warnings
 from array import array
 from collections import deque
-from ctypes import byref, create_string_buffer, c_uint64, sizeof
-from dataclasses import dataclass
-from typing import Any, Callable, Iterable, Iterator, NamedTuple, Optional, Sequence
+from ctypes import Array, Structure, byref, create_string_buffer, c_uint32, c_uint64, sizeof
+from typing import Any, Callable, Iterable, Iterator, Optional, Sequence
 
-from . import _errors, _library
+from . import _abi, _errors
+from ._abi import NEVER
 from ._handle import Handle, descriptor
-from ._library import (ABSOLUTE, AT_LEAST_ONCE, DISCARD, FIXED_DELAY, NEVER, REARM,
-                       REPORT_CLOCK_SET, lib)
+from ._library import lib
 
 # user_data of timers with callbacks: "hwtimer" and a byte. The id tells which one it is.
 CALLBACK_DATA = 0x687774696D657250
 
-_INT64_MAX = 2**63 - 1
 _UINT32_MAX = 2**32 - 1
-_EVENT = struct.Struct("=QQQII")
+_UINT64_MAX = 2**64 - 1
+_EVENT = struct.Struct("=" + "".join("I" if kind is c_uint32 else "Q"
+                                     for _, kind in _abi.Event._fields_))
 
-# Maximum number of timers that one call of LIST or STOP returns
+# The numbers of the module's clocks are those of <time.h> and this one.
+_CLOCKS = _abi.CLOCK_REALTIME - time.CLOCK_REALTIME
+
+# Maximum number of timers that one call of LIST or CANCEL_ALL returns
 _PAGE = 256
 
 
-class Event(NamedTuple):
+class Event(_abi.EventFields):
     """One expiration of a timer. `lateness` is how late it was queued, in ns;
     `expirations` the number of deadlines of a periodic timer that have passed."""
-    id: int
-    user_data: int
-    deadline: int
-    lateness: int
-    expirations: int
+    __slots__ = ()
 
 
-@dataclass(frozen=True)
-class Query:
-    """A timer as query() and list_timers() describe it; see struct hwtimer_query"""
-    id: int
-    user_data: int
-    deadline: int
-    remaining: int
-    interval: int
-    slack: int
-    count: int
-    fixed_delay: bool
-    expired: bool
+class TimerInfo(_abi.TimerFields):
+    """A timer as query(), list_timers() and stop() describe it; see struct hwtimer_timer"""
+    __slots__ = ()
+
+    @property
+    def expired(self) -> bool:
+        """Whether its event waits"""
+        return self.state == _abi.STATE_EXPIRED
+
+    @property
+    def fixed_delay(self) -> bool:
+        """Whether its interval counts from when its event is read"""
+        return bool(self.flags & _abi.REQ_FIXED_DELAY)
 
 
-@dataclass(frozen=True)
-class Unprocessed:
-    """A timer that stop() hands back, with the ns that were left"""
-    id: int
-    user_data: int
-    deadline: int
-    remaining: int
-    interval: int
-    slack: int
-    count: int
-    fixed_delay: bool
+class Info(_abi.InfoFields):
+    """The module and the settings of the instance; see struct hwtimer_info. `clock` is a
+    number of the module `time`."""
+    __slots__ = ()
 
 
-class Info(NamedTuple):
-    """The module and the settings of the instance; see struct hwtimer_info"""
-    abi_version: int
-    tick_min: int
-    tick_max: int
-    buckets_min: int
-    buckets_max: int
-    timers_max: int
-    tick: int
-    timers: int
-    buckets: int
-    kind: int
-    clock: int
-    started: bool
-    flags: int
-
-
-class Stats(NamedTuple):
+class Stats(_abi.StatsFields):
     """Counters since the instance was opened; see struct hwtimer_stats"""
-    pending: int
-    ready: int
-    scheduled: int
-    cancelled: int
-    rescheduled: int
-    expired: int
-    delivered: int
-    discarded: int
-    unprocessed: int
-    entries: int
-    dead: int
-    walked: int
-    passed_over: int
-    refiled: int
-    buried: int
-    compactions: int
-    turns: int
-    wakeups: int
-    bytes: int
-    bytes_peak: int
-    lateness_max: int
-    lateness_sum: int
-    lateness: tuple[int, ...]
-    rearmed: int
-    missed: int
-    cascaded: int
-    clock_sets: int
+    __slots__ = ()
 
 
 class BulkError(OSError):
@@ -146,40 +96,45 @@ def _number(value: int, name: str, most: int) -> int:
     return value
 
 
-def _delay(value: int) -> int:
-    """A delay that the module takes: one that is negative is over, one that ends after the
-    end of the clock never is."""
+def _time(value: int) -> int:
+    """A delay or a deadline that the module takes: a negative one is over, one that ends
+    after the end of the clock never is."""
     try:
-        return min(max(operator.index(value), 0), _INT64_MAX)
+        return min(max(operator.index(value), 0), NEVER)
     except TypeError:
-        return _number(value, "a delay", _INT64_MAX)
+        return _number(value, "a time", NEVER)
 
 
-def _module_clock(clock: int) -> int:
-    return _library.CLOCK_REALTIME if clock == time.CLOCK_REALTIME else \
-        _number(clock, "clock", _UINT32_MAX)
-
-
-def _deadline(value: int) -> int:
-    return _number(value, "a deadline", NEVER)
+def _values(structure: Structure) -> Iterator[Any]:
+    """Its fields, in their order"""
+    for field, *_ in structure._fields_:
+        value = getattr(structure, field)
+        yield tuple(value) if isinstance(value, Array) else value
 
 
 def _request(absolute: bool, when: int, user_data: int, interval: int, count: int,
-             slack: int, fixed_delay: bool) -> _library.Request:
-    flags = (ABSOLUTE if absolute else 0) | (FIXED_DELAY if fixed_delay else 0)
-    return _library.Request(
-        flags=flags, time=_deadline(when) if absolute else _delay(when),
+             slack: int, fixed_delay: bool) -> _abi.Request:
+    return _abi.Request(
+        flags=(_abi.REQ_ABSTIME if absolute else 0) |
+        (_abi.REQ_FIXED_DELAY if fixed_delay else 0),
+        time=_time(when),
         interval=_number(interval, "interval", NEVER),
         slack=_number(slack, "slack", NEVER),
-        user_data=_number(user_data, "user_data", NEVER),
-        count=_number(count, "count", _UINT32_MAX))
+        user_data=_number(user_data, "user_data", _UINT64_MAX),
+        expirations_max=_number(count, "count", _UINT32_MAX))
 
 
-def _schedule(hwt: int, request: _library.Request) -> int:
-    ret = lib.hwt_schedule_request(hwt, byref(request))
+def _schedule(function: Any, hwt: int, request: _abi.Request) -> int:
+    ret = function(hwt, byref(request))
     if ret:
         raise _errors.error("hwt_schedule", -ret)
     return int(request.id)
+
+
+def _rearm(hwt: int, ident: int, request: _abi.Request) -> int:
+    request.id = ident
+    request.flags |= _abi.REQ_REARM | _abi.REQ_CREATE
+    return _schedule(lib.hwt_reschedule_request, hwt, request)
 
 
 def _signed(results: array[int]) -> list[int]:
@@ -200,7 +155,6 @@ class Timer:
         self._id = 0
         # Those of the request that has started it; of the count, what is left
         self._interval = 0
-        self._slack = 0
         self._count: Optional[int] = None
         self.event: Optional[Event] = None
 
@@ -233,7 +187,7 @@ class Timer:
         at @first_at, and @count times, or without end. The phase does not drift; one
         callback stands for all deadlines that have passed: `timer.event.expirations`. With
         @fixed_delay, the interval counts from when the event is read."""
-        _number(interval, "interval", _INT64_MAX)
+        _number(interval, "interval", NEVER)
         if not interval:
             raise ValueError("interval must not be 0")
         when = interval if first is None else first
@@ -245,7 +199,7 @@ class Timer:
         has begun, in this thread or another one."""
         return self._instance._cancel_timer(self)
 
-    def _start(self, request: _library.Request) -> None:
+    def _start(self, request: _abi.Request) -> None:
         self._instance._start_timer(self, request)
 
     def _run(self) -> None:
@@ -264,8 +218,8 @@ class Instance:
     timers end with the instance: with close(), the end of `with`, or the process, unless
     another process has a descriptor of it, too.
 
-    @clock: time.CLOCK_MONOTONIC (if not given), CLOCK_BOOTTIME, or CLOCK_REALTIME, which
-        takes deadlines only
+    @clock: time.CLOCK_MONOTONIC (if not given), CLOCK_BOOTTIME; CLOCK_REALTIME or CLOCK_TAI,
+        which take deadlines only
     @tick: ns by which a timer may be late; 0: 1 ms
     @timers: limit of timers; 0: the module's own
     @at_least_once: events stay until ack()
@@ -280,17 +234,18 @@ class Instance:
                  kind: int = 0, timers: int = 0, report_clock_set: bool = False,
                  at_least_once: bool = False) -> None:
         self._begin(None)
-        flags = (REPORT_CLOCK_SET if report_clock_set else 0) | \
-            (AT_LEAST_ONCE if at_least_once else 0)
+        flags = (_abi.SETUP_REPORT_CLOCK_SET if report_clock_set else 0) | \
+            (_abi.SETUP_AT_LEAST_ONCE if at_least_once else 0)
         if clock is None and not (tick or buckets or kind or timers or flags):
             return
         try:
-            self._setup(_library.Setup(
+            self._setup(_abi.Setup(
                 flags=flags,
                 tick=_number(tick, "tick", NEVER),
                 buckets=_number(buckets, "buckets", _UINT32_MAX),
                 kind=_number(kind, "kind", _UINT32_MAX),
-                clock=_module_clock(time.CLOCK_MONOTONIC if clock is None else clock),
+                clock=_abi.CLOCK_DEFAULT if clock is None else
+                _CLOCKS + _number(clock, "clock", _UINT32_MAX - _CLOCKS),
                 timers=_number(timers, "timers", NEVER)))
         except BaseException:
             self.close()
@@ -320,7 +275,7 @@ class Instance:
     def _lock(self) -> threading.RLock:
         return self._handle.table_lock
 
-    def _setup(self, setup: _library.Setup) -> None:
+    def _setup(self, setup: _abi.Setup) -> None:
         with self._handle as hwt:
             ret = lib.hwt_setup_sized(hwt, byref(setup), sizeof(setup))
         if ret:
@@ -370,24 +325,22 @@ class Instance:
 
     def info(self) -> Info:
         """Describes the module, and the settings of the instance."""
-        info = _library.Info()
+        info = _abi.Info()
         with self._handle as hwt:
             ret = lib.hwt_info_sized(hwt, byref(info), sizeof(info))
         if ret:
             raise _errors.error("hwt_info", -ret)
-        if info.clock == _library.CLOCK_REALTIME:
-            info.clock = time.CLOCK_REALTIME
-        return Info(*(getattr(info, field) for field in Info._fields))
+        info.clock -= _CLOCKS
+        return Info._make(_values(info))
 
     def stats(self) -> Stats:
         """Returns the counters of the instance."""
-        stats = _library.Stats()
+        stats = _abi.Stats()
         with self._handle as hwt:
             ret = lib.hwt_stats_sized(hwt, byref(stats), sizeof(stats))
         if ret:
             raise _errors.error("hwt_stats", -ret)
-        return Stats(*(tuple(stats.lateness) if field == "lateness" else
-                       getattr(stats, field) for field in Stats._fields))
+        return Stats._make(_values(stats))
 
     def now(self) -> int:
         """The time on the instance's clock, ns"""
@@ -396,8 +349,8 @@ class Instance:
         return time.clock_gettime_ns(self._clock)
 
     def notify(self, events: int, delay: int = 0) -> None:
-        """Makes the descriptor ready only when @events events wait, or @delay ns after the
-        first one (NEVER: not before)."""
+        """Makes the descriptor ready only when @events events wait, or, if that is earlier
+        and @delay is not 0, @delay ns after the first one."""
         with self._handle as hwt:
             ret = lib.hwt_notify(hwt, _number(events, "events", _UINT32_MAX),
                                  _number(delay, "delay", NEVER))
@@ -420,34 +373,35 @@ class Instance:
         return self._schedule_raw(_request(True, deadline, user_data, interval, count,
                                            slack, fixed_delay))
 
-    def _schedule_raw(self, request: _library.Request) -> int:
+    def _schedule_raw(self, request: _abi.Request) -> int:
         if request.user_data == CALLBACK_DATA:
             raise ValueError("this user_data is for timers with callbacks")
         with self._handle as hwt:
-            return _schedule(hwt, request)
+            return _schedule(lib.hwt_schedule_request, hwt, request)
 
-    def cancel(self, ident: int, *, discard: bool = False) -> None:
-        """Ends a timer. OSError with ENOENT: it has ended; EALREADY: its event waits to be
-        read, unless @discard drops the event."""
+    def cancel(self, ident: int, *, discard: bool = False) -> bool:
+        """Ends a timer. Returns True if no event of it comes, and False if one still waits to
+        be read, which @discard drops. OSError with ENOENT: it had ended before."""
         function = lib.hwt_discard if discard else lib.hwt_cancel
         with self._handle as hwt:
-            ret = function(hwt, _number(ident, "an id", NEVER))
-        if ret:
+            ret = function(hwt, _number(ident, "an id", _UINT64_MAX))
+        if ret < 0:
             raise _errors.error("hwt_cancel", -ret)
+        return not ret
 
     def reschedule(self, ident: int, delay: int) -> None:
         """Moves a pending timer to @delay ns from now. OSError with ENOENT: it has ended;
         EALREADY: its event waits to be read."""
         with self._handle as hwt:
-            ret = lib.hwt_reschedule(hwt, _number(ident, "an id", NEVER), _delay(delay))
+            ret = lib.hwt_reschedule(hwt, _number(ident, "an id", _UINT64_MAX), _time(delay))
         if ret:
             raise _errors.error("hwt_reschedule", -ret)
 
     def reschedule_at(self, ident: int, deadline: int) -> None:
         """The same, to @deadline"""
         with self._handle as hwt:
-            ret = lib.hwt_reschedule_at(hwt, _number(ident, "an id", NEVER),
-                                        _deadline(deadline))
+            ret = lib.hwt_reschedule_at(hwt, _number(ident, "an id", _UINT64_MAX),
+                                        _time(deadline))
         if ret:
             raise _errors.error("hwt_reschedule", -ret)
 
@@ -466,24 +420,20 @@ class Instance:
         return self._rearm(ident, _request(True, deadline, user_data, interval, count,
                                            slack, fixed_delay))
 
-    def _rearm(self, ident: int, request: _library.Request) -> int:
+    def _rearm(self, ident: int, request: _abi.Request) -> int:
         if request.user_data == CALLBACK_DATA:
             raise ValueError("this user_data is for timers with callbacks")
-        request.id = _number(ident, "an id", NEVER)
-        request.flags |= REARM
         with self._handle as hwt:
-            ret = lib.hwt_reschedule_request(hwt, byref(request))
-        if ret:
-            raise _errors.error("hwt_schedule", -ret)
-        return int(request.id)
+            return _rearm(hwt, _number(ident, "an id", _UINT64_MAX), request)
 
     def cancel_all(self, *, discard: bool = False) -> int:
         """Ends all pending timers that have no callback, and those that have one never call
         it; returns their number. @discard also drops all events that wait. The instance can
         be used on."""
         cancelled = c_uint64()
+        flags = _abi.LIST_DISCARD if discard else 0
         with self._lock, self._handle as hwt:
-            ret = lib.hwt_cancel_all(hwt, DISCARD if discard else 0, byref(cancelled), None)
+            ret = lib.hwt_cancel_all(hwt, flags, byref(cancelled))
             if not ret:
                 self._forget_timers()
         if ret:
@@ -499,30 +449,33 @@ class Instance:
             raise _errors.error("hwt_next_time", -ret)
         return remaining.value
 
-    def query(self, ident: int) -> Query:
+    def query(self, ident: int) -> TimerInfo:
         """Describes a timer. OSError with ENOENT: it has ended."""
-        query = _library.Query(id=_number(ident, "an id", NEVER))
+        timer = _abi.Timer(id=_number(ident, "an id", _UINT64_MAX))
         with self._handle as hwt:
-            ret = lib.hwt_query(hwt, byref(query))
+            ret = lib.hwt_query(hwt, byref(timer))
         if ret:
             raise _errors.error("hwt_query", -ret)
-        return _described(query)
+        return TimerInfo._make(_values(timer))
 
-    def list_timers(self) -> Iterator[Query]:
+    def list_timers(self) -> Iterator[TimerInfo]:
         """Describes all timers that are pending or whose events wait, and takes none. Each
         timer that exists all the while is listed exactly once."""
+        return self._pages("hwt_list", lib.hwt_list)
+
+    def _pages(self, name: str, function: Any) -> Iterator[TimerInfo]:
         cursor = c_uint64()
-        page = (_library.Listed * _PAGE)()
+        page = (_abi.Timer * _PAGE)()
         while True:
             with self._handle as hwt:
-                ret = lib.hwt_list(hwt, byref(cursor), page, _PAGE)
+                ret = function(hwt, byref(cursor), page, _PAGE)
             if ret == -errno.EINTR:
                 continue
             if ret < 0:
-                raise _errors.error("hwt_list", -ret)
+                raise _errors.error(name, -ret)
             if ret == 0:
                 return
-            yield from [_described(page[i]) for i in range(ret)]
+            yield from [TimerInfo._make(_values(page[i])) for i in range(ret)]
 
     # ---- many timers ----
 
@@ -533,13 +486,12 @@ class Instance:
         deadlines, and returns their ids. @user_data has a value for each timer; without it,
         they are 0, 1, 2, ... All timers have the same @slack. If some timers are refused:
         BulkError, whose `results` has the ids of the others."""
-        convert = _deadline if absolute else _delay
         total = len(times)
         data = array("Q", range(total) if user_data is None else user_data)
         if CALLBACK_DATA in data:
             raise ValueError("this user_data is for timers with callbacks")
-        results = self._schedule_bulk(_pairs(data, map(convert, times), total), total,
-                                      absolute, _number(slack, "slack", NEVER))
+        results = self._schedule_bulk(_pairs(data, times, total), total, absolute,
+                                      _number(slack, "slack", NEVER))
         if len(results) < total or min(results, default=0) < 0:
             number = next((-result for result in results if result < 0), errno.EINTR)
             text = str(_errors.error("hwt_schedule", number).strerror)
@@ -549,48 +501,40 @@ class Instance:
 
     def reschedule_many(self, idents: Sequence[int], times: Sequence[int], *,
                         absolute: bool = False) -> list[int]:
-        """Moves each of the timers, and returns for each 0 or the errno of reschedule()."""
-        convert = _deadline if absolute else _delay
-        return _errnos(self._many("hwt_reschedule", lib.hwt_reschedule_many, absolute,
-                                  _pairs(idents, map(convert, times), len(idents)),
-                                  len(idents)))
+        """Moves each of the timers, and returns for each 0, or the errno of reschedule() as a
+        negative number."""
+        return self._many("hwt_reschedule", lib.hwt_reschedule_many,
+                          _abi.REQ_ABSTIME if absolute else 0,
+                          _pairs(idents, times, len(idents)), len(idents))
 
     def cancel_many(self, idents: Sequence[int], *, discard: bool = False) -> list[int]:
-        """Ends each of the timers, and returns for each 0 or the errno of cancel()."""
-        flags = DISCARD if discard else 0
+        """Ends each of the timers, and returns for each 0: no event of it comes; 1: one still
+        waits to be read; or the errno of cancel() as a negative number."""
         ids = array("Q", idents)
-        results = array("Q", bytes(8 * len(ids)))
-        done = self._call_many("hwt_cancel", lib.hwt_cancel_many, flags, ids, results,
-                               len(ids))
-        return _errnos(_signed(results[:done]))
+        return self._many("hwt_cancel", lib.hwt_cancel_many,
+                          _abi.REQ_DISCARD if discard else 0, ids, len(ids))
 
     def _schedule_bulk(self, timers: array[int], count: int, absolute: bool,
                        slack: int) -> list[int]:
         results = array("Q", bytes(8 * count))
-        bulk = _library.Bulk(op=_library.OP_SCHEDULE, flags=ABSOLUTE if absolute else 0,
-                             count=count, timers=timers.buffer_info()[0],
-                             results=results.buffer_info()[0], slack=slack)
+        bulk = _abi.Bulk(op=_abi.OP_SCHEDULE, flags=_abi.REQ_ABSTIME if absolute else 0,
+                         count=count, timers=timers.buffer_info()[0],
+                         results=results.buffer_info()[0], slack=slack)
         with self._handle as hwt:
             ret = lib.hwt_bulk(hwt, byref(bulk))
         if ret < 0:
             raise _errors.error("hwt_schedule", -ret)
         return _signed(results[:ret])
 
-    def _many(self, name: str, function: Any, absolute: bool, timers: array[int],
+    def _many(self, name: str, function: Any, flags: int, timers: array[int],
               count: int) -> list[int]:
         results = array("Q", bytes(8 * count))
-        done = self._call_many(name, function, ABSOLUTE if absolute else 0, timers, results,
-                               count)
-        return _signed(results[:done])
-
-    def _call_many(self, name: str, function: Any, flags: int, timers: array[int],
-                   results: array[int], count: int) -> int:
         with self._handle as hwt:
             ret = function(hwt, flags, timers.buffer_info()[0], results.buffer_info()[0],
                            count)
         if ret < 0:
             raise _errors.error(name, -ret)
-        return int(ret)
+        return _signed(results[:ret])
 
     # ---- events ----
 
@@ -674,23 +618,11 @@ class Instance:
             self._give_back(events)
         return done
 
-    def stop(self) -> list[Unprocessed]:
+    def stop(self) -> list[TimerInfo]:
         """Stops the wheel, and returns the timers that have not expired, and the periodic
         ones. Events that wait can still be read, and then there are no more. Timers with
         callbacks that are returned do not call them any more."""
-        timers: list[Unprocessed] = []
-        page = (_library.Unprocessed * _PAGE)()
-        left = c_uint64()
-        while True:
-            with self._handle as hwt:
-                ret = lib.hwt_stop(hwt, page, _PAGE, byref(left))
-            if ret == -errno.EINTR:
-                continue
-            if ret < 0:
-                raise _errors.error("hwt_stop", -ret)
-            timers += [_unprocessed(page[i]) for i in range(ret)]
-            if not left.value:
-                break
+        timers = list(self._pages("hwt_stop", lib.hwt_stop))
         with self._lock:
             for ended in timers:
                 timer = self._timers.pop(ended.id, None)
@@ -707,7 +639,7 @@ class Instance:
             events = self._take_behind(most)
         if events:
             return events
-        end = None if timeout is None else time.monotonic_ns() + _delay(timeout)
+        end = None if timeout is None else time.monotonic_ns() + _time(timeout)
         while True:
             events = self._take_left(most)
             if not events:
@@ -784,34 +716,24 @@ class Instance:
 
     # The lock is held from before a timer is scheduled until its id is known. So a thread
     # that reads the event meanwhile finds the timer.
-    def _start_timer(self, timer: Timer, request: _library.Request) -> None:
-        if not self._has_callbacks and self.info().flags & AT_LEAST_ONCE:
+    def _start_timer(self, timer: Timer, request: _abi.Request) -> None:
+        if not self._has_callbacks and self.info().flags & _abi.SETUP_AT_LEAST_ONCE:
             raise _errors.error("hwt_timer_start", errno.EINVAL)
         with self._lock, self._handle as hwt:
             self._has_callbacks = True
-            if self._moved(hwt, timer, request):
-                return
-            ident = _schedule(hwt, request)
+            # With a period, each plan has an id of its own: an event of the earlier one may have
+            # been read.
+            once = not (timer._interval or request.interval)
+            ident = _rearm(hwt, timer._id if once else 0, request)
             old, timer._id = timer._id, ident
             timer._interval = request.interval
-            timer._slack = request.slack
-            timer._count = request.count or None
+            timer._count = request.expirations_max or None
             self._timers[ident] = timer
-            if old:
+            if old not in (0, ident):
                 self._timers.pop(old, None)
                 lib.hwt_discard(hwt, old)
             if self.closed:
                 self._forget_timers()
-
-    @staticmethod
-    def _moved(hwt: int, timer: Timer, request: _library.Request) -> bool:
-        """Whether the module's timer could be moved, which is one call less than another
-        one. It cannot if it has expired."""
-        if not timer._id or timer._interval or request.interval or \
-                timer._slack != request.slack:
-            return False
-        function = lib.hwt_reschedule_at if request.flags & ABSOLUTE else lib.hwt_reschedule
-        return bool(function(hwt, timer._id, request.time) == 0)
 
     def _cancel_timer(self, timer: Timer) -> bool:
         with self._lock:
@@ -842,27 +764,11 @@ class Instance:
             return timer
 
 
-def _described(timer: Any) -> Query:
-    return Query(timer.id, timer.user_data, timer.deadline, timer.remaining, timer.interval,
-                 timer.slack, timer.count, bool(timer.flags & FIXED_DELAY),
-                 timer.state == _library.STATE_EXPIRED)
-
-
-def _unprocessed(timer: Any) -> Unprocessed:
-    return Unprocessed(timer.id, timer.user_data, timer.deadline, timer.remaining,
-                       timer.interval, timer.slack, timer.count,
-                       bool(timer.flags & FIXED_DELAY))
-
-
-def _pairs(first: Iterable[int], second: Iterable[int], count: int) -> array[int]:
+def _pairs(first: Iterable[int], times: Iterable[int], count: int) -> array[int]:
     """An array of @count struct hwtimer_bulk_timer"""
     pairs = array("Q", bytes(16 * count))
-    columns = array("Q", first), array("Q", second)
+    columns = array("Q", first), array("Q", map(_time, times))
     if any(len(column) != count for column in columns):
         raise ValueError(f"{len(columns[0])} timers and {len(columns[1])} times")
     pairs[::2], pairs[1::2] = columns
     return pairs
-
-
-def _errnos(results: Iterable[int]) -> list[int]:
-    return [-result if result < 0 else 0 for result in results]

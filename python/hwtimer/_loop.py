@@ -11,7 +11,8 @@ import math
 import weakref
 from typing import Any, AsyncGenerator, Callable, Optional
 
-from ._instance import _INT64_MAX, CALLBACK_DATA, Instance, Timer, _request, seconds
+from ._abi import NEVER
+from ._instance import CALLBACK_DATA, Instance, Timer, _request, seconds
 
 # In seconds. Deadlines of the kernel's clock end in the third one.
 CENTURY = 36525 * 86400.0
@@ -69,7 +70,7 @@ def _nothing(*_: object) -> None:
 def _delay_ns(delay: float) -> int:
     """As seconds(), and what the kernel takes for never: asyncio takes math.inf, too."""
     if math.isinf(delay):
-        return _INT64_MAX if delay > 0 else 0
+        return NEVER if delay > 0 else 0
     return seconds(delay)
 
 

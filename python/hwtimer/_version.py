@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: MIT
 """The version, which is that of the module and the library"""
 
-__version__ = "1.0"
+__version__ = "0.9"

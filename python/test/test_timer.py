@@ -202,7 +202,7 @@ class Callbacks(WithInstance):
             other = timers.timer(called.append)
             self.fails(errno.ENOSPC, "limit", other.start, 0)
             self.assertFalse(other.active)
-            self.fails(errno.ERANGE, "tick", timer.start_every, 1)
+            self.fails(errno.ENOSPC, "limit", timer.start_every, HOUR)
             self.assertTrue(timer.active)
             timers.dispatch()
             self.assertEqual(called, [timer])

@@ -64,8 +64,7 @@ static inline void spin(struct board *board)
 		__asm__ volatile("");
 }
 
-#define ON_MONOTONIC(...) \
-	((struct hwtimer_setup){ .clock = CLOCK_MONOTONIC, __VA_ARGS__ })
+#define SETTINGS(...) ((struct hwtimer_setup){ __VA_ARGS__ })
 
 /* Schedules @n periodic timers; returns how many the kernel took. */
 static inline unsigned int every(struct board *board, int fd, unsigned int n,
@@ -100,8 +99,8 @@ static inline void attack_many_instances(struct board *board)
 	int *fds = calloc(n, sizeof(*fds));
 
 	while (made < n) {
-		int fd = instance(board, ON_MONOTONIC(.tick = TICK_MIN,
-						      .buckets = 64));
+		int fd = instance(board,
+				  SETTINGS(.tick = TICK_MIN, .buckets = 64));
 
 		if (fd < 0)
 			break;
@@ -125,7 +124,7 @@ static inline void attack_opens(struct board *board)
 	unsigned long made = 0;
 
 	for (;; made++) {
-		int fd = instance(board, ON_MONOTONIC(.buckets = 8));
+		int fd = instance(board, SETTINGS(.buckets = 8));
 
 		if (fd < 0)
 			break;
@@ -168,7 +167,7 @@ static inline void read_for_ever(int fd)
 
 static inline void attack_epolls(struct board *board)
 {
-	int fd = need_instance(board, ON_MONOTONIC(.tick = TICK_MIN));
+	int fd = need_instance(board, SETTINGS(.tick = TICK_MIN));
 	unsigned int made = epolls(board, fd, scaled(100000));
 
 	every(board, fd, 4, MS);
@@ -185,7 +184,7 @@ static inline void attack_memory(struct board *board)
 
 	mlockall(MCL_CURRENT | MCL_FUTURE);
 	while (n < 256) {
-		fd = instance(board, ON_MONOTONIC());
+		fd = instance(board, SETTINGS());
 		if (fd < 0)
 			break;
 		fds[n++] = fd;
@@ -205,7 +204,7 @@ static inline void attack_memory(struct board *board)
 /* Schedules far timers and cancels them: dead entries, and compactions. */
 static inline void attack_cancels(struct board *board)
 {
-	int fd = need_instance(board, ON_MONOTONIC(.timers = 300000));
+	int fd = need_instance(board, SETTINGS(.timers = 300000));
 	static struct hwtimer_bulk_timer timers[BATCH];
 	static __u64 ids[BATCH], results[BATCH];
 
@@ -223,8 +222,8 @@ static inline void attack_cancels(struct board *board)
 /* Schedules timers that are due at once, and reads their events. */
 static inline void attack_due_at_once(struct board *board)
 {
-	int fd = need_instance(board, ON_MONOTONIC(.tick = TICK_MIN,
-						   .timers = 300000));
+	int fd = need_instance(board,
+			       SETTINGS(.tick = TICK_MIN, .timers = 300000));
 	static struct hwtimer_bulk_timer timers[BATCH];
 	static struct hwtimer_event events[BATCH];
 	static __u64 ids[BATCH];
@@ -244,14 +243,14 @@ static inline void attack_clock(struct board *board)
 	__u64 now = clock_ns(CLOCK_REALTIME);
 	unsigned int n = scaled(100000), made;
 	const struct hwtimer_setup setup = {
-		.flags = HWTIMER_REPORT_CLOCK_SET,
+		.flags = HWTIMER_SETUP_REPORT_CLOCK_SET,
 		.timers = n,
 		.tick = TICK_MIN,
 		.clock = HWTIMER_CLOCK_REALTIME,
 	};
 	int fd = need_instance(board, setup);
 
-	made = dev_schedule_many(fd, n, HWTIMER_ABSOLUTE, now + HOUR, NULL);
+	made = dev_schedule_many(fd, n, HWTIMER_REQ_ABSTIME, now + HOUR, NULL);
 	ready(board, made);
 	for (;;)
 		pause();
@@ -268,8 +267,8 @@ static inline void attack_sends(struct board *board)
 {
 	ready(board, 0);
 	for (;;) {
-		int fd = instance(board, ON_MONOTONIC(.tick = TICK_MIN,
-						      .timers = 5000));
+		int fd = instance(board,
+				  SETTINGS(.tick = TICK_MIN, .timers = 5000));
 
 		if (fd < 0) {
 			sleep_ns(MS);
@@ -288,7 +287,7 @@ static inline void attack_bomb(struct board *board)
 {
 	ready(board, 0);
 	for (;;) {
-		int fd = instance(board, ON_MONOTONIC());
+		int fd = instance(board, SETTINGS());
 
 		if (fd < 0)
 			continue;
@@ -331,8 +330,7 @@ static inline void attack_exits(struct board *board)
 			_exit(2);
 		pid = fork();
 		if (!pid) {
-			int fd =
-				need_instance(board, ON_MONOTONIC(.timers = n));
+			int fd = need_instance(board, SETTINGS(.timers = n));
 
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			dev_schedule_many(fd, n, 0, HOUR, NULL);
@@ -353,9 +351,9 @@ static inline void attack_exits(struct board *board)
 /* An instance whose description takes long: as many buckets as there can be */
 static inline int long_story(struct board *board)
 {
-	struct hwtimer_setup setup = ON_MONOTONIC(.buckets = 1 << 20,
-						  .timers = 100000,
-						  .kind = HWTIMER_KIND_HASHED);
+	struct hwtimer_setup setup = SETTINGS(.buckets = 1 << 20,
+					      .timers = 100000,
+					      .kind = HWTIMER_KIND_HASHED);
 	int fd = need_instance(board, setup);
 
 	ready(board, dev_schedule_many(fd, 100000, 0, HOUR, NULL));
@@ -386,8 +384,7 @@ static inline void attack_fdinfo(struct board *board)
 static inline int unread(struct board *board)
 {
 	unsigned int n = scaled(1500000), made = 0;
-	int fd = need_instance(board,
-			       ON_MONOTONIC(.tick = TICK_MIN, .timers = n));
+	int fd = need_instance(board, SETTINGS(.tick = TICK_MIN, .timers = n));
 	static struct hwtimer_bulk_timer timers[BATCH];
 	static __u64 ids[BATCH];
 
@@ -429,8 +426,8 @@ static inline void attack_trickle(struct board *board)
 /* Makes room for events all the time, and reads none. */
 static inline void attack_discards(struct board *board)
 {
-	int fd = need_instance(board, ON_MONOTONIC(.tick = TICK_MIN,
-						   .timers = 300000));
+	int fd = need_instance(board,
+			       SETTINGS(.tick = TICK_MIN, .timers = 300000));
 	static struct hwtimer_bulk_timer timers[BATCH];
 	static __u64 ids[BATCH], results[BATCH];
 
@@ -439,14 +436,14 @@ static inline void attack_discards(struct board *board)
 	ready(board, 0);
 	for (;;) {
 		dev_bulk(fd, HWTIMER_OP_SCHEDULE, 0, timers, ids, BATCH);
-		dev_bulk(fd, HWTIMER_OP_CANCEL, HWTIMER_DISCARD, ids, results,
-			 BATCH);
+		dev_bulk(fd, HWTIMER_OP_CANCEL, HWTIMER_REQ_DISCARD, ids,
+			 results, BATCH);
 	}
 }
 
 static inline void attack_polls(struct board *board)
 {
-	int fd = need_instance(board, ON_MONOTONIC(.tick = TICK_MIN));
+	int fd = need_instance(board, SETTINGS(.tick = TICK_MIN));
 
 	every(board, fd, 100, TICK_MIN);
 	ready(board, 0);

@@ -288,7 +288,7 @@ enum {
 	RECEIVES = 2, /* the victim takes descriptors from the attacker */
 	STARTS = 4, /* the victim opens and closes more instances */
 	SETS_CLOCK = 8, /* root sets the clock to and fro */
-	WALKS = 16, /* a wake-up walks all waiters: nobody pays for that (SECURITY.md) */
+	UNPAID = 16, /* nobody pays for the worker's time (SECURITY.md) */
 	RESTS = 32, /* the attacker itself does nothing: the victim is alone without it */
 };
 
@@ -360,7 +360,7 @@ FIXTURE_VARIANT_ADD(beside, opens)
 
 FIXTURE_VARIANT_ADD(beside, epolls)
 {
-	.row = { "epolls", attack_epolls, 30, WALKS },
+	.row = { "epolls", attack_epolls, 30, UNPAID },
 };
 
 FIXTURE_VARIANT_ADD(beside, cancels)
@@ -375,7 +375,7 @@ FIXTURE_VARIANT_ADD(beside, due_at_once)
 
 FIXTURE_VARIANT_ADD(beside, clock)
 {
-	.row = { "clock", attack_clock, 30, SETS_CLOCK | RESTS },
+	.row = { "clock", attack_clock, 30, SETS_CLOCK | UNPAID },
 };
 
 FIXTURE_VARIANT_ADD(beside, sends)
@@ -560,7 +560,7 @@ TEST_F(beside, harms_nobody)
 	EXPECT_GE(bearable(&figures.lateness), figures.lateness.beside[middle]);
 	EXPECT_GE(bearable(&figures.forks), figures.forks.beside[middle]);
 	EXPECT_GE(bearable(&figures.starts), figures.starts.beside[middle]);
-	EXPECT_TRUE(is_paid(&figures) || (row->besides & WALKS));
+	EXPECT_TRUE(is_paid(&figures) || (row->besides & UNPAID));
 	EXPECT_TRUE(is_throttled(&figures, row->percent));
 }
 

@@ -21,8 +21,8 @@
  *		counts for ACK, those before the unread ones. So a ring of dead entries only is
  *		empty, and not full for ever
  *
- * "Enough" is about events only: whether the clock was set, or STOP came, says nothing about
- * who turns the wheel. So while a timer is due, the worker is on its way, or enough events
+ * "Enough" is about events only: whether the clock was set, or the instance stopped, says nothing
+ * about who turns the wheel. So while a timer is due, the worker is on its way, or enough events
  * wait, or a read() goes on, or the program has to acknowledge. And the work of the worker for
  * a program that does nothing is bounded by the ring.
  *
@@ -124,7 +124,7 @@ bool alarm = true;		/* the worker's alarm is queued, for at */
 bool asleep[2];			/* the readers in wait queues */
 bool edge = true;		/* the epoll instance has the file in its list */
 
-/* The truth: whether the event of a timer was delivered, since REWIND */
+/* The truth: whether the event of a timer was delivered, since a rewind */
 bool told[TIMERS + 1];
 
 /* The worker has come to a full ring, and nobody has done anything since. */
@@ -613,7 +613,7 @@ proctype edge_reader()
 	od
 }
 
-/* CANCEL of a pending timer; CANCEL of an expired one, with HWTIMER_DISCARD or without */
+/* CANCEL of a pending timer; CANCEL of an expired one, with HWTIMER_REQ_DISCARD or without */
 proctype canceller()
 {
 	byte i, j, n = CANCELS;
@@ -790,7 +790,7 @@ proctype acknowledger()
 	od
 }
 
-/* HWTIMER_IOC_REWIND */
+/* HWTIMER_ACK_REWIND */
 proctype rewinder()
 {
 	byte i, j;
@@ -834,7 +834,7 @@ proctype rewinder()
 	fi
 }
 
-/* HWTIMER_IOC_STOP, which then hands all timers back */
+/* HWTIMER_IOC_CANCEL_ALL with HWTIMER_LIST_STOP, which then ends all timers */
 proctype stopper()
 {
 	byte i, j;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A model of the states of a record for spin, which tries every order in which the holds
- * of the instance's lock can happen: SCHEDULE, expiry, read(), CANCEL, STOP and close(),
+ * of the instance's lock can happen: SCHEDULE, expiry, read(), CANCEL, CANCEL_ALL and close(),
  * with one-shot and periodic timers. vm/proofs.sh runs it; each variant with a fault must
  * fail. It compares the changes of state that are reached, BECOME(), with
  * hwtimer_states_after[] in hwtimer_table.c. events.pml is a model of who wakes whom.
@@ -44,14 +44,14 @@ bool ending[RECORDS];		/* HWTIMER_RECORD_ENDING */
 byte left[RECORDS];		/* expirations left */
 bool in_wheel[RECORDS];		/* it has a live entry */
 bool live[RECORDS];		/* the truth: its timer has not ended */
-bool handed[RECORDS];		/* the truth: STOP has handed it back, its event waits */
+bool handed[RECORDS];		/* the truth: it was handed back, and its event waits */
 
 byte scheduled;			/* number of timers so far */
 byte ended;			/* number of those that have ended */
 byte periodics;			/* instance->periodic */
 byte pending;			/* stats.pending */
 bool stopped;
-byte cursor;			/* stopping.cursor */
+bool swept;			/* the truth: CANCEL_ALL has ended all timers since the stop */
 byte users;			/* threads that are in a call */
 bool closing;
 
@@ -251,7 +251,19 @@ active proctype reader()
 	od
 }
 
-/* hwtimer_op_cancel(), with HWTIMER_DISCARD or without */
+/* hwtimer_events_drop(): the entry in the ring is dead. */
+inline drop(i)
+{
+	END(i);
+	BECOME(i, EXPIRED, FREE);
+#ifdef FAULT_DROP_KEEPS_RECORD
+	skip
+#else
+	free_record(i)
+#endif
+}
+
+/* hwtimer_op_cancel(), with HWTIMER_REQ_DISCARD or without */
 inline cancel(i)
 {
 	if
@@ -260,15 +272,7 @@ inline cancel(i)
 		END(i);
 		BECOME(i, PENDING, FREE);
 		free_record(i)
-	:: state[i] == EXPIRED ->
-		/* hwtimer_events_drop(): the entry in the ring is dead. */
-		END(i);
-		BECOME(i, EXPIRED, FREE);
-#ifdef FAULT_DROP_KEEPS_RECORD
-		skip
-#else
-		free_record(i)
-#endif
+	:: state[i] == EXPIRED -> drop(i)
 	:: state[i] == EXPIRED && periodic[i] -> ending[i] = true
 	:: else
 	fi
@@ -290,7 +294,14 @@ active proctype canceller()
 	od
 }
 
-/* stop_some(): hands the record at the cursor back, if it is to be. */
+/* The event that waits is not the last one. */
+#ifdef FAULT_STOP_PASSES_RESTING
+#define RESTS(i) false
+#else
+#define RESTS(i) (periodic[i] && !ending[i] && left[i] > 1)
+#endif
+
+/* timer_end() of CANCEL_ALL: hands record i back, if it is to be. */
 inline hand_back(i)
 {
 	if
@@ -300,23 +311,29 @@ inline hand_back(i)
 		END(i);
 		BECOME(i, PENDING, FREE);
 		free_record(i)
-#ifndef FAULT_STOP_PASSES_RESTING
-	:: state[i] == EXPIRED && periodic[i] && !ending[i] && left[i] > 1 ->
+	:: state[i] == EXPIRED && RESTS(i) ->
 		handed[i] = true;
 #ifndef FAULT_HANDED_GOES_ON
 		ending[i] = true
 #endif
-#endif
-	:: else
+	:: state[i] == EXPIRED -> drop(i)	/* HWTIMER_LIST_DISCARD */
+	:: state[i] != PENDING && !(state[i] == EXPIRED && RESTS(i))
 	fi
 }
 
-/* HWTIMER_IOC_STOP */
-active proctype stopper()
+/*
+ * HWTIMER_IOC_CANCEL_ALL, again and again. Once the instance is stopped, whoever comes to the
+ * end of the table has ended all timers.
+ */
+active proctype ender()
 {
+	byte cursor = RECORDS;
+	bool all;
+
 	do
-	:: atomic { !closing && !stopped -> stopped = true }
-	:: atomic { !closing && stopped && cursor < RECORDS ->
+	:: atomic { !closing && !stopped -> stopped = true }	/* HWTIMER_LIST_STOP */
+	:: atomic { !closing && cursor == RECORDS -> cursor = 0; all = stopped }
+	:: atomic { !closing && cursor < RECORDS ->
 		do
 		:: cursor < RECORDS ->
 			hand_back(cursor);
@@ -327,7 +344,7 @@ active proctype stopper()
 			cursor++;
 #endif
 			break
-		:: cursor == RECORDS -> break
+		:: cursor == RECORDS -> swept = swept || all; break
 		od }
 	:: atomic { closing -> break }
 	od
@@ -349,8 +366,7 @@ inline close_record(i)
 	assert(in_wheel[i] == (state[i] == PENDING));
 	assert(used[i] == (state[i] != FREE));
 	assert((extension[i] == EXTENSION) == (used[i] && periodic[i]));
-	/* STOP has handed all of them back. */
-	assert(cursor < RECORDS || state[i] != PENDING);
+	assert(!swept || state[i] != PENDING);
 	if
 	:: live[i] -> END(i)
 	:: else

@@ -66,9 +66,9 @@ static const struct snapshot_timer timers[] = {
 	{ 1, UINT64_MAX, 1001 * SECOND, 0, 0, 0, 0, HWTIMER_STATE_PENDING },
 	{ 2, 0, HWTIMER_NEVER, 0, SECOND, 0, 0, HWTIMER_STATE_PENDING },
 	{ 3, 7, 0, SECOND, SECOND, 5, 0, HWTIMER_STATE_EXPIRED },
-	{ UINT64_MAX, 8, 1000 * SECOND, SECOND, 0, 0, HWTIMER_FIXED_DELAY,
+	{ UINT64_MAX, 8, 1000 * SECOND, SECOND, 0, 0, HWTIMER_REQ_FIXED_DELAY,
 	  HWTIMER_STATE_EXPIRED },
-	{ 5, 9, INT64_MAX, INT64_MAX, INT64_MAX, UINT32_MAX, 0,
+	{ 5, 9, HWTIMER_NEVER - 1, INT64_MAX, INT64_MAX, UINT32_MAX, 0,
 	  HWTIMER_STATE_PENDING },
 };
 
@@ -302,6 +302,7 @@ static const char *const values[] = {
 	"realtime",
 	"monotonic",
 	"boottime",
+	"tai",
 	"1000000",
 	"999999",
 	"99999999999999999999999999999999999999999999999999",
@@ -329,35 +330,14 @@ static unsigned long accepted;
 static bool schedule_valid(const struct hwtimer_request *request,
 			   const struct hwtimer_setup *setup)
 {
-	uint64_t slack_max = request->time == HWTIMER_NEVER ? INT64_MAX :
-							      request->time;
-	bool delay = request->flags & HWTIMER_FIXED_DELAY;
+	bool delay = request->flags & HWTIMER_REQ_FIXED_DELAY;
 
-	if (request->time != HWTIMER_NEVER &&
-	    slack_max > INT64_MAX - request->time)
-		slack_max = INT64_MAX - request->time;
-	if (request->interval && slack_max > request->interval)
-		slack_max = request->interval;
 	return request->op == HWTIMER_OP_SCHEDULE && !request->id &&
-	       request->flags & HWTIMER_ABSOLUTE &&
-	       (request->time <= INT64_MAX || request->time == HWTIMER_NEVER) &&
-	       request->slack <= slack_max && !request->reserved &&
-	       (!request->interval || (request->interval >= setup->tick &&
-				       request->interval <= INT64_MAX)) &&
-	       (request->interval || !(request->count || delay)) &&
-	       !(delay && setup->clock == HWTIMER_CLOCK_REALTIME);
-}
-
-/* Whether restore can schedule it, and with the deadline that it wants. */
-static bool revived_valid(const struct revived *revived,
-			  const struct hwtimer_setup *setup)
-{
-	const struct hwtimer_request *request = &revived->request;
-
-	return schedule_valid(request, setup) &&
-	       (request->time == revived->deadline ||
-		(request->time == HWTIMER_NEVER &&
-		 revived->deadline <= INT64_MAX));
+	       request->flags & HWTIMER_REQ_ABSTIME && request->time >= 0 &&
+	       request->slack <= INT64_MAX && !request->reserved &&
+	       request->interval <= INT64_MAX &&
+	       (request->interval || !(request->expirations_max || delay)) &&
+	       !(delay && snapshot_clock_may_be_set(setup->clock));
 }
 
 /* Whatever the file says, what restore would schedule is valid. */
@@ -371,13 +351,13 @@ static void see_lie(const struct snapshot_reader *reader,
 	};
 	const struct revival revival =
 		revival_of(&reader->header, &now, next_random() % 4 == 0);
-	struct revived revived[2];
+	struct hwtimer_request requests[2];
 	unsigned int count;
 
-	count = revival_timer(&revival, timer, revived);
+	count = revival_timer(&revival, timer, requests);
 	EXPECT(count == 1 || count == 2);
 	while (count--)
-		EXPECT(revived_valid(&revived[count], &reader->header.setup));
+		EXPECT(schedule_valid(&requests[count], &reader->header.setup));
 	accepted++;
 }
 
@@ -436,21 +416,54 @@ static void test_problems(const struct text *text)
 		       "user_data");
 	expect_problem(text, "timer 2 0 ", "timer 2 18446744073709551616 ",
 		       "user_data");
-	expect_problem(text, "timer 2 0 18446744073709551615",
-		       "timer 2 0 18446744073709551614", "deadline");
-	expect_problem(text, "timer 3 7 0 1000000000", "timer 3 7 0 999999",
-		       "shorter than a tick");
+	expect_problem(text, "timer 2 0 9223372036854775807",
+		       "timer 2 0 9223372036854775808", "deadline");
+	expect_problem(text, "timer 3 7 0 1000000000",
+		       "timer 3 7 0 9223372036854775808", "the interval");
 	expect_problem(text, "timer 3 7 0 1000000000 1000000000",
-		       "timer 3 7 0 1000000000 1000000001", "slack");
+		       "timer 3 7 0 1000000000 9223372036854775808", "slack");
 	expect_problem(text, "timer 3 7 0 1000000000 1000000000",
 		       "timer 3 7 0 0 1000000000", "the interval");
 	expect_problem(text, "0 0 0 once", "0 0 1 once", "has a count");
-	expect_problem(text, "timer 3 7 0 ", "timer 3 7 18446744073709551615 ",
+	expect_problem(text, "timer 3 7 0 ", "timer 3 7 9223372036854775807 ",
 		       "has expired");
 	expect_problem(text, "timer 3", "timed 3", "neither");
 	expect_problem(text, "end 5", "end 4", "4 timers");
 	expect_problem(text, "end 5", "end 5 2", "more than");
 	expect_problem(text, "end 5", "end", "number of timers");
+}
+
+/* Clocks that may be set have no timers with a fixed delay; the file has one. */
+static void test_clocks(const struct text *text)
+{
+	static const char *const names[] = { "realtime", "tai", "boottime",
+					     "monotonic" };
+	static const uint32_t clocks[] = { HWTIMER_CLOCK_REALTIME,
+					   HWTIMER_CLOCK_TAI,
+					   HWTIMER_CLOCK_BOOTTIME,
+					   HWTIMER_CLOCK_MONOTONIC };
+	const char *place = strstr(text->bytes, "monotonic");
+	const char *timer = strstr(text->bytes, "timer 18446744073709551615");
+
+	for (size_t i = 0; i < COUNT(names); i++) {
+		bool may_be_set = i < 2;
+		struct snapshot_reader reader;
+		struct text other = { 0 };
+
+		other.length = snprintf(other.bytes, ROOM, "%.*s%s%s",
+					(int)(place - text->bytes), text->bytes,
+					names[i], place + strlen("monotonic"));
+		other = sealed(&other);
+		EXPECT(read_all(&other, &reader, NULL) ==
+		       (may_be_set ? line_of(text, timer - text->bytes) : 0));
+		EXPECT(!may_be_set ||
+		       strstr(reader.problem, "a clock that may be set"));
+		EXPECT(reader.header.setup.clock == clocks[i]);
+		EXPECT(!strcmp(snapshot_clock_name(clocks[i]), names[i]));
+	}
+	EXPECT(!snapshot_clock_name(HWTIMER_CLOCK_DEFAULT));
+	EXPECT(!snapshot_clock_name(HWTIMER_CLOCK_REALTIME - 1));
+	EXPECT(!snapshot_clock_name(HWTIMER_CLOCK_TAI + 1));
 }
 
 /* ---- a file that cannot be read ---- */
@@ -510,7 +523,7 @@ static struct moment moment_after(const char *boot_id, int64_t clock,
 }
 
 /* Returns the deadline of what makes the timer go on, and keeps all. */
-static struct revived out[2];
+static struct hwtimer_request out[2];
 static unsigned int nr_out;
 
 static uint64_t revive(const struct revival *revival, int64_t deadline,
@@ -526,8 +539,8 @@ static uint64_t revive(const struct revival *revival, int64_t deadline,
 	};
 
 	nr_out = revival_timer(revival, &timer, out);
-	EXPECT(out[0].request.user_data == 42);
-	return out[0].deadline;
+	EXPECT(out[0].user_data == 42);
+	return out[0].time;
 }
 
 #define PENDING HWTIMER_STATE_PENDING
@@ -545,7 +558,7 @@ static void test_same_boot(void)
 	EXPECT(revive(&revival, HWTIMER_NEVER, 0, 0, PENDING) == HWTIMER_NEVER);
 	EXPECT(revive(&revival, 999 * SECOND, 7 * SECOND, 9, EXPIRED) ==
 	       999ULL * SECOND);
-	EXPECT(nr_out == 1 && out[0].request.count == 9);
+	EXPECT(nr_out == 1 && out[0].expirations_max == 9);
 	now.clock_offset += HOUR;
 	now.clock_now += HOUR;
 	revival = revival_of(&header, &now, false);
@@ -605,45 +618,45 @@ static void test_periodic(void)
 	/* 260 s ago, every 30 s: the first deadline of this boot was 80 s ago. */
 	EXPECT(revive(&revival, 1040 * SECOND, 30 * SECOND, 20, PENDING) ==
 	       20ULL * SECOND);
-	EXPECT(nr_out == 1 && out[0].request.count == 14);
+	EXPECT(nr_out == 1 && out[0].expirations_max == 14);
 	/* 250 s ago, every hour: the event is due, and the next in 3,350 s. */
 	EXPECT(revive(&revival, 1050 * SECOND, HOUR, 20, PENDING) ==
 	       3450ULL * SECOND);
-	EXPECT(nr_out == 2 && out[0].request.count == 19);
-	EXPECT(!out[1].deadline && !out[1].request.interval);
-	EXPECT(out[1].request.user_data == 42);
+	EXPECT(nr_out == 2 && out[0].expirations_max == 19);
+	EXPECT(!out[1].time && !out[1].interval);
+	EXPECT(out[1].user_data == 42);
 	EXPECT(revive(&revival, 1050 * SECOND, HOUR, 0, PENDING) ==
 	       3450ULL * SECOND);
-	EXPECT(nr_out == 2 && !out[0].request.count);
+	EXPECT(nr_out == 2 && !out[0].expirations_max);
 	/* The last expiration has passed. */
 	EXPECT(revive(&revival, 1050 * SECOND, HOUR, 1, EXPIRED) == 0);
-	EXPECT(nr_out == 1 && out[0].request.count == 1);
-	EXPECT(out[0].request.interval == HOUR);
+	EXPECT(nr_out == 1 && out[0].expirations_max == 1);
+	EXPECT(out[0].interval == HOUR);
 }
 
-/* An event that waited is due although CLOCK_REALTIME was set back. */
-static void test_set_back(void)
+/* An event that waited is due although the clock was set back. */
+static void test_set_back(uint32_t clock)
 {
-	struct snapshot_header on_realtime = header;
+	struct snapshot_header set = header;
 	struct moment now = moment_after(BOOT, 0, -HOUR);
 	struct revival revival;
 	int64_t saved = header.real_now;
 
-	on_realtime.setup.clock = HWTIMER_CLOCK_REALTIME;
+	set.setup.clock = clock;
 	now.clock_now = now.real_before;
-	revival = revival_of(&on_realtime, &now, false);
+	revival = revival_of(&set, &now, false);
 	EXPECT(revive(&revival, saved, 0, 0, PENDING) == (uint64_t)saved);
 	EXPECT(revive(&revival, saved, 0, 0, EXPIRED) == now.clock_now);
 	EXPECT(revive(&revival, saved, SECOND, 3, EXPIRED) ==
 	       (uint64_t)saved + SECOND);
-	EXPECT(nr_out == 2 && out[0].request.count == 2);
-	EXPECT(out[1].deadline == now.clock_now);
+	EXPECT(nr_out == 2 && out[0].expirations_max == 2);
+	EXPECT(out[1].time == (int64_t)now.clock_now);
 	/* The last expiration */
 	EXPECT(revive(&revival, saved, SECOND, 1, EXPIRED) == now.clock_now);
-	EXPECT(nr_out == 1 && out[0].request.count == 1);
+	EXPECT(nr_out == 1 && out[0].expirations_max == 1);
 }
 
-/* Slack stays, even if SCHEDULE refuses it with the deadline on the new clock. */
+/* Slack stays, also if it is longer than the deadline on the new clock. */
 static void test_slack(void)
 {
 	struct moment now =
@@ -657,18 +670,24 @@ static void test_slack(void)
 	};
 
 	EXPECT(revival_timer(&revival, &timer, out) == 1);
-	EXPECT(out[0].deadline == 2 * SECOND);
-	EXPECT(out[0].request.time == HWTIMER_NEVER);
-	EXPECT(out[0].request.slack == 10 * SECOND);
-	timer.deadline = 1210 * SECOND;
-	EXPECT(revival_timer(&revival, &timer, out) == 1);
-	EXPECT(out[0].deadline == 10 * SECOND);
-	EXPECT(out[0].request.time == 10 * SECOND);
-	EXPECT(out[0].request.slack == 10 * SECOND);
+	EXPECT(out[0].time == 2 * SECOND && out[0].slack == 10 * SECOND);
 	timer.deadline = HWTIMER_NEVER;
+	timer.slack = INT64_MAX;
 	EXPECT(revival_timer(&revival, &timer, out) == 1);
-	EXPECT(out[0].deadline == HWTIMER_NEVER);
-	EXPECT(out[0].request.slack == 10 * SECOND);
+	EXPECT(out[0].time == HWTIMER_NEVER && out[0].slack == INT64_MAX);
+}
+
+/* A deadline that ends beyond the range of the new clock never comes. */
+static void test_never(void)
+{
+	struct moment now = moment_after(OTHER_BOOT, HOUR, 0);
+	struct revival revival = revival_of(&header, &now, false);
+
+	EXPECT(revive(&revival, HWTIMER_NEVER, 0, 0, PENDING) == HWTIMER_NEVER);
+	EXPECT(revive(&revival, HWTIMER_NEVER - 1, 0, 0, PENDING) ==
+	       HWTIMER_NEVER);
+	EXPECT(revive(&revival, HWTIMER_NEVER - 1, 1, 5, PENDING) ==
+	       HWTIMER_NEVER);
 }
 
 /* The slack of a timer does not delay an event that waited; the timer keeps it. */
@@ -685,40 +704,40 @@ static void test_slack_of_events(void)
 	};
 
 	EXPECT(revival_timer(&revival, &timer, out) == 1);
-	EXPECT(out[0].deadline == 98 * SECOND && !out[0].request.slack);
+	EXPECT(out[0].time == 98 * SECOND && !out[0].slack);
 	timer.interval = HOUR;
 	timer.count = 3;
 	EXPECT(revival_timer(&revival, &timer, out) == 2);
-	EXPECT(out[0].deadline == 98 * SECOND + HOUR);
-	EXPECT(out[0].request.slack == 10 * SECOND);
-	EXPECT(out[0].request.count == 2);
-	EXPECT(out[1].deadline == 98 * SECOND && !out[1].request.slack);
-	EXPECT(!out[1].request.interval && !out[1].request.count);
+	EXPECT(out[0].time == 98 * SECOND + HOUR);
+	EXPECT(out[0].slack == 10 * SECOND);
+	EXPECT(out[0].expirations_max == 2);
+	EXPECT(out[1].time == 98 * SECOND && !out[1].slack);
+	EXPECT(!out[1].interval && !out[1].expirations_max);
 	timer.count = 1;
 	EXPECT(revival_timer(&revival, &timer, out) == 1);
-	EXPECT(out[0].deadline == 98 * SECOND && !out[0].request.slack);
-	EXPECT(out[0].request.interval == HOUR && out[0].request.count == 1);
+	EXPECT(out[0].time == 98 * SECOND && !out[0].slack);
+	EXPECT(out[0].interval == HOUR && out[0].expirations_max == 1);
 	/* Its slack has passed: the event reports all expirations. */
 	timer.count = 3;
 	timer.deadline = 1290 * SECOND;
 	EXPECT(revival_timer(&revival, &timer, out) == 1);
-	EXPECT(out[0].deadline == 90 * SECOND && out[0].request.count == 3);
-	timer.flags = HWTIMER_FIXED_DELAY;
+	EXPECT(out[0].time == 90 * SECOND && out[0].expirations_max == 3);
+	timer.flags = HWTIMER_REQ_FIXED_DELAY;
 	timer.deadline = 1298 * SECOND;
 	EXPECT(revival_timer(&revival, &timer, out) == 1);
-	EXPECT(out[0].deadline == 90 * SECOND && out[0].request.count == 3);
-	EXPECT(out[0].request.slack == 10 * SECOND);
+	EXPECT(out[0].time == 90 * SECOND && out[0].expirations_max == 3);
+	EXPECT(out[0].slack == 10 * SECOND);
 	timer.count = 1;
 	EXPECT(revival_timer(&revival, &timer, out) == 1);
-	EXPECT(out[0].deadline == 98 * SECOND && !out[0].request.slack);
-	EXPECT(out[0].request.flags & HWTIMER_FIXED_DELAY);
+	EXPECT(out[0].time == 98 * SECOND && !out[0].slack);
+	EXPECT(out[0].flags & HWTIMER_REQ_FIXED_DELAY);
 	/* In the same boot, it has been rounded to the same moment before. */
 	now = moment_after(BOOT, 1300 * SECOND, 300 * SECOND);
 	revival = revival_of(&header, &now, false);
 	timer.count = 3;
 	timer.flags = 0;
 	EXPECT(revival_timer(&revival, &timer, out) == 1);
-	EXPECT(out[0].deadline == 1298 * SECOND && out[0].request.count == 3);
+	EXPECT(out[0].time == 1298 * SECOND && out[0].expirations_max == 3);
 }
 
 static int write_to(const char *path, const struct text *text)
@@ -741,14 +760,17 @@ int main(int argc, char **argv)
 	test_random(&text);
 	test_ends(&text);
 	test_problems(&text);
+	test_clocks(&text);
 	test_lies(&text);
 	test_read_errors(&text);
 	test_same_boot();
 	test_other_boot();
 	test_paused();
 	test_periodic();
-	test_set_back();
+	test_set_back(HWTIMER_CLOCK_REALTIME);
+	test_set_back(HWTIMER_CLOCK_TAI);
 	test_slack();
+	test_never();
 	test_slack_of_events();
 	printf("%u failures, %lu records of lies accepted\n", failures,
 	       accepted);

@@ -16,6 +16,7 @@ struct vm_area_struct;
 
 typedef void *fl_owner_t;
 
+#define FMODE_READ 1
 #define FMODE_WRITE 2
 #define FMODE_NOWAIT 4
 #define IOCB_NOWAIT 1

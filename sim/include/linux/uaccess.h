@@ -12,6 +12,7 @@ unsigned long copy_from_user(void *to, const void __user *from,
 			     unsigned long count);
 unsigned long copy_to_user(void __user *to, const void *from,
 			   unsigned long count);
+unsigned long clear_user(void __user *to, unsigned long count);
 /* Returns 0 or -EFAULT; does not wait for memory. */
 long copy_to_user_nofault(void __user *to, const void *from, size_t size);
 int copy_struct_from_user(void *to, size_t size, const void __user *from,
