@@ -116,38 +116,17 @@ void hwtimer_events_taken(struct hwtimer_instance *instance, u32 count)
 
 	lockdep_assert_held(&instance->lock);
 	instance->stats.ready -= count;
+	/* Only dead entries are left. They make room, and still count for HWTIMER_IOC_ACK. */
+	if (!instance->stats.ready) {
+		events->dropped += events->read;
+		WRITE_ONCE(events->read, 0);
+	}
 	if (!events->unread)
 		WRITE_ONCE(events->tail, events->next);
 	if (!events->read)
 		WRITE_ONCE(events->head, events->next);
 	hwtimer_notice_taken(instance);
 	hwtimer_shrink_ended(instance);
-}
-
-/**
- * hwtimer_events_skip - take the oldest entries out of the ring whose events were read and dropped
- * @instance: the instance; its lock is held
- *
- * They make room, and still count for HWTIMER_IOC_ACK. The caller then calls
- * hwtimer_events_taken().
- */
-void hwtimer_events_skip(struct hwtimer_instance *instance)
-{
-	struct hwtimer_events *events = &instance->events;
-
-	lockdep_assert_held(&instance->lock);
-	while (events->head != events->next) {
-		u64 id = *hwtimer_events_id(events, events->head);
-
-		if (id && hwtimer_table_expired(&instance->table, id))
-			break;
-		WRITE_ONCE(events->head, events->head + 1);
-		/* Without an id, it was dropped before it could be read. */
-		if (!id)
-			continue;
-		WRITE_ONCE(events->read, events->read - 1);
-		events->dropped++;
-	}
 }
 
 /**
@@ -169,6 +148,5 @@ void hwtimer_events_drop(struct hwtimer_instance *instance,
 		WRITE_ONCE(events->unread, events->unread - 1);
 	hwtimer_period_free(instance, index);
 	instance->stats.discarded++;
-	hwtimer_events_skip(instance);
 	hwtimer_events_taken(instance, 1);
 }

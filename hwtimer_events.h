@@ -44,7 +44,7 @@ struct hwtimer_record;
  * @tail: one past the number of the newest entry
  * @unread: number of live entries from @next on; if it is 0, @tail is @next
  * @read: number of entries before @next that were read, live or not; if it is 0, @head is
- *	@next. The oldest of them is live
+ *	@next
  * @dropped: number of events older than @head that were read and then dropped, and are still to
  *	be acknowledged
  * @parked: timers are due, and the worker does not come for them of itself
@@ -114,7 +114,6 @@ static inline void hwtimer_events_move(struct hwtimer_events *events, u64 *ring,
 }
 
 unsigned int hwtimer_events_turn(struct hwtimer_instance *instance, u64 now);
-void hwtimer_events_skip(struct hwtimer_instance *instance);
 void hwtimer_events_taken(struct hwtimer_instance *instance, u32 count);
 void hwtimer_events_drop(struct hwtimer_instance *instance,
 			 struct hwtimer_record *record, u32 index);

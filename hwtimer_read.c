@@ -414,7 +414,6 @@ static bool ack_some(struct hwtimer_instance *instance, u32 *count)
 			     now);
 		ended++;
 	}
-	hwtimer_events_skip(instance);
 	finish_end(instance, ended, pending);
 	hwtimer_notice_unpark(instance);
 	return *count && (events->dropped || events->head != events->next);
@@ -473,8 +472,6 @@ static void rewind_some(struct hwtimer_instance *instance)
 		WRITE_ONCE(events->unread, events->unread + 1);
 	}
 	hwtimer_events_taken(instance, 0);
-	/* If all were dropped since they were read, the ring is empty now. */
-	hwtimer_notice_unpark(instance);
 }
 
 /**

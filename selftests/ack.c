@@ -763,10 +763,7 @@ TEST_F(ack, blocked_reader_hears_of_ack)
 	came[reader.event.user_data]++;
 }
 
-/*
- * Events that were read and then dropped make room, although they still count for ACK. Others
- * that stay do not hinder it, if they are newer.
- */
+/* If all events are dropped after they were read, they make room. They still count for ACK. */
 TEST_F(ack, dropped_events_make_room)
 {
 	struct hwtimer_event *events = calloc(EVENTS_MAX, sizeof(*events));

@@ -48,6 +48,7 @@ main()
 		parameters_are_documented
 	check "that table has every error of the module" errors_are_listed
 	check "a test knows every number of the header" numbers_are_tested
+	check "the tables of the benchmark are those of its figures" tables_are_current
 	check "the pages of functions are what the header says" manual_is_current
 	for page in man/*.[0-9] build/man/hwtimer_interface.4; do
 		check "mandoc finds nothing wrong with $page" mandoc_accepts "$page"
