@@ -556,7 +556,10 @@ TEST_F(hwtimer, memory_that_another_thread_unmaps)
 	       rounds, faults, parts);
 }
 
-/* What was copied may be gone again: that is the program's doing. No call fails. */
+/*
+ * What was copied may be gone again: that is the program's doing. A call fails only if a page is
+ * taken away before each of 100 copies, and then takes no event.
+ */
 TEST_F(hwtimer, memory_that_another_thread_gives_up)
 {
 	struct thief thief = {
@@ -577,11 +580,13 @@ TEST_F(hwtimer, memory_that_another_thread_gives_up)
 		while (total < N) {
 			int ret = dev_read(self->fd, (void *)thief.at, N);
 
+			if (ret == -EFAULT)
+				continue;
 			ASSERT_LT(0, ret);
 			total += ret;
 		}
 		ASSERT_EQ(N, total);
-		ASSERT_EQ(-EAGAIN, dev_read(self->fd, (void *)thief.at, N));
+		ASSERT_EQ(0, stats_of(self->fd).ready);
 	}
 	__atomic_store_n(&thief.ends, true, __ATOMIC_RELAXED);
 	join_threads(&thread, 1);
