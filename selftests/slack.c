@@ -319,30 +319,43 @@ TEST_F(slack, longer_than_the_delay_shares_wakeups)
 	EXPECT_LT(SHARED / 2, late);
 }
 
-/* A slow reader is told of all deadlines that passed, as without slack. */
-TEST_F(slack, longer_than_the_interval_loses_no_expiration)
+/* Reads all @n expirations of a periodic timer: they are in phase, and none is early or lost. */
+static void expect_phase(struct __test_metadata *_metadata, int fd,
+			 __u64 interval, __u64 slack, unsigned int n)
 {
-	__u64 deadline = now_ns() + 5 * MS, interval = 5 * MS;
+	__u64 deadline = now_ns() + 2 * interval;
 	unsigned int total = 0;
 
-	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
-					       .flags = HWTIMER_REQ_ABSTIME,
-					       .time = deadline,
-					       .interval = interval,
-					       .slack = 20 * interval,
-					       .expirations_max = 60,
-				       }));
-	while (total < 60) {
+	ASSERT_NE(0, dev_add(fd, (struct hwtimer_request){
+					 .flags = HWTIMER_REQ_ABSTIME,
+					 .time = deadline,
+					 .interval = interval,
+					 .slack = slack,
+					 .expirations_max = n,
+				 }));
+	while (total < n) {
 		struct hwtimer_event event;
 
-		ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
+		ASSERT_EQ(1, dev_collect(fd, &event, 1));
 		expect_not_early(_metadata, &event, CLOCK_MONOTONIC);
 		EXPECT_EQ(deadline, event.deadline);
 		deadline += event.expirations * interval;
 		total += event.expirations;
 	}
-	EXPECT_EQ(60, total);
-	EXPECT_EQ(0, stats_of(self->fd).pending);
+	EXPECT_EQ(n, total);
+	EXPECT_LE(deadline - interval, now_ns());
+	EXPECT_EQ(0, stats_of(fd).pending);
+}
+
+TEST_F(slack, keeps_the_phase_of_a_periodic_timer)
+{
+	expect_phase(_metadata, self->fd, 10 * MS, 10 * MS, 12);
+}
+
+/* An event then reports several expirations. */
+TEST_F(slack, longer_than_the_interval_loses_no_expiration)
+{
+	expect_phase(_metadata, self->fd, 5 * MS, 100 * MS, 60);
 }
 
 /* A timer for HWTIMER_NEVER keeps its slack for the time when it is rescheduled. */
@@ -437,32 +450,6 @@ TEST_F(slack, cancelled_between_deadline_and_expiration)
 	EXPECT_EQ(came, dev_discard_events(self->fd, came));
 	sleep_ns(50 * MS);
 	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
-	EXPECT_EQ(0, stats_of(self->fd).pending);
-}
-
-TEST_F(slack, keeps_the_phase_of_a_periodic_timer)
-{
-	__u64 deadline = now_ns() + 20 * MS, interval = 10 * MS;
-	unsigned int total = 0;
-
-	ASSERT_NE(0, dev_add(self->fd, (struct hwtimer_request){
-					       .flags = HWTIMER_REQ_ABSTIME,
-					       .time = deadline,
-					       .interval = interval,
-					       .slack = interval,
-					       .expirations_max = 12,
-				       }));
-	while (total < 12) {
-		struct hwtimer_event event;
-
-		ASSERT_EQ(1, dev_collect(self->fd, &event, 1));
-		expect_not_early(_metadata, &event, CLOCK_MONOTONIC);
-		EXPECT_EQ(deadline, event.deadline);
-		deadline += event.expirations * interval;
-		total += event.expirations;
-	}
-	EXPECT_EQ(12, total);
-	EXPECT_LE(deadline - interval, now_ns());
 	EXPECT_EQ(0, stats_of(self->fd).pending);
 }
 

@@ -263,7 +263,8 @@ enum hwtimer_op {
 /**
  * HWTIMER_REQ_SET - RESCHEDULE gives the timer all fields of the request
  *
- * Without this flag, only the deadline changes. HWTIMER_REQ_REARM implies it.
+ * Those that are 0, too. Without this flag, only the deadline changes. HWTIMER_REQ_REARM implies
+ * it.
  */
 #define HWTIMER_REQ_SET (1U << 5)
 
@@ -301,11 +302,10 @@ enum hwtimer_op {
  * costs nothing and loses nothing, and the phase never drifts. With HWTIMER_REQ_FIXED_DELAY each
  * event is one expiration, and the next deadline is @interval after the read() that took it.
  *
- * CANCEL. Returns 0: the timer has ended, and no event of it comes. 1: it has ended, and one
- * event of it still waits to be read or acknowledged; that is the last one, and reports no
- * expiration after the CANCEL. With HWTIMER_REQ_DISCARD that event is dropped, and CANCEL
- * returns 0. Errors: EINVAL, ENOENT (no such timer: it never existed, has ended, or its last
- * event was delivered).
+ * CANCEL. Returns 0: the timer has ended, and no event of it comes. 1: one event of it still waits
+ * to be read or acknowledged, and the timer ends with that event, which reports no expiration after
+ * the CANCEL. With HWTIMER_REQ_DISCARD that event is dropped, and CANCEL returns 0. Errors: EINVAL,
+ * ENOENT (no such timer: it never existed, or has ended).
  *
  * RESCHEDULE. The id stays; later deadlines of a periodic timer count from the new one. Errors:
  * EINVAL, ENOMEM, ESHUTDOWN (as SCHEDULE), ENOENT (as CANCEL), EALREADY (not pending: the timer's
