@@ -108,7 +108,7 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
  * @periodic: number of periodic timers; each has two records
  * @notice: when and how readers are told of events; see struct hwtimer_notice for its
  *	protection
- * @stats: the counters; pending and ready are always exact
+ * @stats: the counters; pending and ready are always exact. ready is also read without the lock
  * @turns: number of times that the worker or a read() found something due
  * @wakeup: the time of the next turn of the wheel
  * @trim: the spare chunks that are freed if they stay unused

@@ -16,7 +16,6 @@
 #include "hwtimer_batch.h"
 #include "hwtimer_bulk.h"
 #include "hwtimer_memory.h"
-#include "hwtimer_op.h"
 #include "hwtimer_request.h"
 
 /* To allocate so few bytes would take longer than to do the operations in them. */

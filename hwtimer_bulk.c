@@ -11,7 +11,6 @@
  * only, and each loop knows at compile time what is constant.
  */
 #include <linux/bitops.h>
-#include <linux/ktime.h>
 
 #include "hwtimer_bulk.h"
 #include "hwtimer_intake.h"

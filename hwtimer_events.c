@@ -97,7 +97,7 @@ unsigned int hwtimer_events_turn(struct hwtimer_instance *instance, u64 now)
 	events_add(instance, due, found, now);
 	instance->stats.pending -= found;
 	instance->stats.expired += found;
-	instance->stats.ready += found;
+	WRITE_ONCE(instance->stats.ready, instance->stats.ready + found);
 	instance->turns++;
 	hwtimer_supply_trim(instance);
 	return found;
@@ -115,11 +115,12 @@ void hwtimer_events_taken(struct hwtimer_instance *instance, u32 count)
 	struct hwtimer_events *events = &instance->events;
 
 	lockdep_assert_held(&instance->lock);
-	instance->stats.ready -= count;
+	WRITE_ONCE(instance->stats.ready, instance->stats.ready - count);
 	/* Only dead entries are left. They make room, and still count for HWTIMER_IOC_ACK. */
 	if (!instance->stats.ready) {
-		events->dropped += events->read;
-		WRITE_ONCE(events->read, 0);
+		events->dropped = min(events->dropped + events->read,
+				      HWTIMER_DROPPED_MAX);
+		events->read = 0;
 	}
 	if (!events->unread)
 		WRITE_ONCE(events->tail, events->next);

@@ -25,6 +25,7 @@
 #define HWTIMER_EVENTS_H
 
 #include <linux/compiler.h>
+#include <linux/limits.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
 
@@ -32,6 +33,9 @@
 
 struct hwtimer_instance;
 struct hwtimer_record;
+
+/* ACK says how many events it has ended, in an int; those in the ring count, too. */
+#define HWTIMER_DROPPED_MAX ((u32)INT_MAX - HWTIMER_EVENTS)
 
 /**
  * struct hwtimer_events - the events of an instance
@@ -46,11 +50,10 @@ struct hwtimer_record;
  * @read: number of entries before @next that were read, live or not; if it is 0, @head is
  *	@next
  * @dropped: number of events older than @head that were read and then dropped, and are still to
- *	be acknowledged
+ *	be acknowledged, at most HWTIMER_DROPPED_MAX
  * @parked: timers are due, and the worker does not come for them of itself
  *
- * Protected by the instance's lock. @bound, @head, @tail, @unread and @read are also read
- * without it.
+ * Protected by the instance's lock. @bound, @head, @tail and @unread are also read without it.
  */
 struct hwtimer_events {
 	u64 *ring;

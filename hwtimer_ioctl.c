@@ -29,6 +29,12 @@ static_assert(sizeof(struct hwtimer_notify) == 16);
 static_assert(sizeof(struct hwtimer_event) == 32);
 static_assert(sizeof(struct hwtimer_ack) == 8);
 
+#ifndef HWTIMER_SMALL
+/* What HWTIMER_EVENTS_MAX promises */
+static_assert(HWTIMER_EVENTS - HWTIMER_EVENTS_MAX == 0);
+static_assert(HWTIMER_HOLD == 256);
+#endif
+
 /* What the commands but those for one timer take and return */
 union argument {
 	struct hwtimer_setup setup;
@@ -83,14 +89,6 @@ static long ioctl_setup(struct hwtimer_instance *instance,
 	return err ?: hwtimer_settings_set(instance, &settings);
 }
 
-/* Whether an operation writes an id. */
-static bool names_timer(const struct hwtimer_request *request)
-{
-	return request->op == HWTIMER_OP_SCHEDULE ||
-	       (request->op == HWTIMER_OP_RESCHEDULE &&
-		request->flags & HWTIMER_REQ_REARM);
-}
-
 /* Does one SCHEDULE, CANCEL or RESCHEDULE. */
 static noinline long ioctl_request(struct hwtimer_instance *instance,
 				   void __user *argument, enum hwtimer_op op)
@@ -102,7 +100,7 @@ static noinline long ioctl_request(struct hwtimer_instance *instance,
 	if (copy_from_user(&request, user_request, sizeof(request)))
 		return -EFAULT;
 	request.op = op;
-	names = names_timer(&request);
+	names = hwtimer_request_names(&request);
 	/*
 	 * Fail before a timer is made, because that cannot be undone. copy_from_user() has
 	 * checked the address.
@@ -210,7 +208,7 @@ static long ioctl_ack(struct hwtimer_instance *instance,
 	const struct hwtimer_ack *ack = &argument->ack;
 	long ret;
 
-	if (ack->flags & ~HWTIMER_ACK_REWIND)
+	if (ack->flags & ~HWTIMER_ACK_REWIND || ack->count > INT_MAX)
 		return -EINVAL;
 	ret = hwtimer_read_ack(instance, ack->count);
 	if (ret >= 0 && ack->flags & HWTIMER_ACK_REWIND)
@@ -255,7 +253,7 @@ static int copy_out(void __user *to, size_t user_size, const void *structure,
 	return 0;
 }
 
-/* Copies in what a command takes. What it cannot write back must not be begun. */
+/* Copies in what a command takes. What LIST and CANCEL_ALL cannot write back must not be begun. */
 static int copy_in(union argument *argument, unsigned int number,
 		   void __user *user, size_t user_size)
 {
@@ -264,7 +262,8 @@ static int copy_in(union argument *argument, unsigned int number,
 
 	if (_IOC_DIR(number) & _IOC_WRITE)
 		err = copy_struct_from_user(argument, size, user, user_size);
-	if (!err && _IOC_DIR(number) == (_IOC_READ | _IOC_WRITE))
+	if (!err &&
+	    (number == HWTIMER_IOC_LIST || number == HWTIMER_IOC_CANCEL_ALL))
 		err = copy_out(user, user_size, argument, size);
 	return err;
 }

@@ -31,7 +31,7 @@ bool hwtimer_notice_enough(const struct hwtimer_instance *instance)
 		return false;
 	return unread >= READ_ONCE(notice->events) ||
 	       READ_ONCE(notice->overdue) || hwtimer_events_full(events) ||
-	       unread + READ_ONCE(events->read) >= instance->settings.timers;
+	       READ_ONCE(instance->stats.ready) >= instance->settings.timers;
 }
 
 /**

@@ -11,9 +11,6 @@
 #ifndef HWTIMER_OP_H
 #define HWTIMER_OP_H
 
-#include <linux/ktime.h>
-#include <linux/prefetch.h>
-
 #include "hwtimer.h"
 #include "hwtimer_trace.h"
 

@@ -41,7 +41,8 @@ u64 hwtimer_query_until_next(struct hwtimer_instance *instance)
 	query_follow(instance, now);
 	if (instance->events.unread)
 		next = now;
-	else if (instance->stats.pending)
+	else if (instance->stats.pending &&
+		 !hwtimer_events_full(&instance->events))
 		next = hwtimer_wakeup_earliest(instance);
 	spin_unlock(&instance->lock);
 	return next < HWTIMER_NEVER ? next - min(next, now) : HWTIMER_NEVER;

@@ -192,7 +192,7 @@ static void batch_keep(struct hwtimer_instance *instance,
 	}
 	for (; events->next != batch->entries[copied]; events->next++)
 		*hwtimer_events_id(events, events->next) = 0;
-	WRITE_ONCE(events->read, events->read + copied);
+	events->read += copied;
 	WRITE_ONCE(events->unread, events->unread - copied);
 }
 
@@ -403,7 +403,7 @@ static bool ack_some(struct hwtimer_instance *instance, u32 *count)
 		if (!id)
 			continue;
 		--*count;
-		WRITE_ONCE(events->read, events->read - 1);
+		events->read--;
 		record = hwtimer_table_expired(&instance->table, id);
 		/* The event was dropped after it had been read. */
 		if (!record)
@@ -457,14 +457,13 @@ static void rewind_some(struct hwtimer_instance *instance)
 	u32 look = HWTIMER_HOLD;
 
 	lockdep_assert_held(&instance->lock);
-	events->dropped = 0;
 	for (; look-- && events->next != events->head; events->next--) {
 		u64 id = *hwtimer_events_id(events, events->next - 1);
 		struct hwtimer_record *record;
 
 		if (!id)
 			continue;
-		WRITE_ONCE(events->read, events->read - 1);
+		events->read--;
 		record = hwtimer_table_expired(&instance->table, id);
 		if (!record)
 			continue;
@@ -472,6 +471,8 @@ static void rewind_some(struct hwtimer_instance *instance)
 		WRITE_ONCE(events->unread, events->unread + 1);
 	}
 	hwtimer_events_taken(instance, 0);
+	/* Dead entries at the end of the ring have left it. */
+	hwtimer_notice_unpark(instance);
 }
 
 /**
@@ -486,6 +487,9 @@ void hwtimer_read_rewind(struct hwtimer_instance *instance)
 	u32 holds = HWTIMER_EVENTS / HWTIMER_HOLD;
 	bool more = true, tell = false;
 
+	spin_lock(&instance->lock);
+	instance->events.dropped = 0;
+	spin_unlock(&instance->lock);
 	while (more && holds--) {
 		spin_lock(&instance->lock);
 		rewind_some(instance);

@@ -16,11 +16,9 @@
 /* Whether a request may make a new timer, also if there is none yet. */
 static bool request_creates(const struct hwtimer_request *request)
 {
-	const u32 both = HWTIMER_REQ_REARM | HWTIMER_REQ_CREATE;
-
-	return request->op == HWTIMER_OP_SCHEDULE ||
-	       (request->op == HWTIMER_OP_RESCHEDULE &&
-		(request->flags & both) == both);
+	return hwtimer_request_names(request) &&
+	       (request->op == HWTIMER_OP_SCHEDULE ||
+		request->flags & HWTIMER_REQ_CREATE);
 }
 
 /* Whether a request gives its timer an interval and a slack, too. */
@@ -224,9 +222,7 @@ static noinline void requests_run_locked(struct hwtimer_instance *instance,
 static void request_demand(struct hwtimer_demand *demand,
 			   const struct hwtimer_request *request)
 {
-	bool rearm = request->op == HWTIMER_OP_RESCHEDULE &&
-		     request->flags & HWTIMER_REQ_REARM;
-	bool adds = request->op == HWTIMER_OP_SCHEDULE || rearm;
+	bool adds = hwtimer_request_names(request);
 
 	if (request->result)
 		return;

@@ -15,6 +15,14 @@
 struct hwtimer_instance;
 struct hwtimer_settings;
 
+/* Whether a request that succeeds may make a new timer, and writes an id. */
+static inline bool hwtimer_request_names(const struct hwtimer_request *request)
+{
+	return request->op == HWTIMER_OP_SCHEDULE ||
+	       (request->op == HWTIMER_OP_RESCHEDULE &&
+		request->flags & HWTIMER_REQ_REARM);
+}
+
 void hwtimer_request_run(struct hwtimer_instance *instance,
 			 struct hwtimer_request *requests, u32 count);
 void hwtimer_request_run_one(struct hwtimer_instance *instance,

@@ -176,8 +176,8 @@ static int wheel_begin(struct hwtimer_instance *instance,
  *
  * The worker counts the instance as one of the current process's user and cgroup from now on.
  *
- * Return: 0, or an error of hwtimer_workers_tenant(). May sleep; takes the mutex setup and
- * the instance's lock.
+ * Return: 0; -ESHUTDOWN: the instance is stopped; -EINTR: the caller is being killed; -ENOMEM.
+ * May sleep; takes the mutex setup and the instance's lock.
  */
 int hwtimer_supply_start(struct hwtimer_instance *instance)
 {

@@ -188,11 +188,13 @@ static void queue_arm(struct hwtimer_worker_queue *queue)
 		return;
 	}
 	expires = first->expires;
+	if (hrtimer_is_queued(timer) && hrtimer_get_expires(timer) == expires)
+		return;
 	if (unlikely(queue->bit == BIT(HWTIMER_REALTIME)) &&
-	    hwtimer_clock_stands())
+	    hwtimer_clock_stands() &&
+	    expires > (s64)hwtimer_clocks[HWTIMER_REALTIME].now())
 		expires = max_t(ktime_t, expires, ktime_get_real() + TICK_NSEC);
-	if (!hrtimer_is_queued(timer) || hrtimer_get_expires(timer) != expires)
-		hrtimer_start(timer, expires, HRTIMER_MODE_ABS_HARD);
+	hrtimer_start(timer, expires, HRTIMER_MODE_ABS_HARD);
 }
 
 /* Enters a tenant by its first alarm on a clock, @own. Returns whether it is the first. */

@@ -75,6 +75,12 @@ bool hwt_timers_take(struct hwt *hwt, const struct hwtimer_event *event);
  */
 unsigned int hwt_timers_serve_refused(struct hwt *hwt, unsigned int max);
 
+/* Deadlines beyond HWTIMER_NEVER count as that. */
+static inline int64_t hwt_deadline_time(uint64_t deadline)
+{
+	return deadline < HWTIMER_NEVER ? deadline : HWTIMER_NEVER;
+}
+
 static inline int64_t hwt_read_clock(clockid_t clock)
 {
 	struct timespec time;

@@ -218,11 +218,6 @@ static int schedule(struct hwt *hwt, unsigned int flags, int64_t time,
 	return err;
 }
 
-static int64_t deadline_time(uint64_t deadline)
-{
-	return deadline < HWTIMER_NEVER ? deadline : HWTIMER_NEVER;
-}
-
 int hwt_schedule(struct hwt *hwt, int64_t delay, uint64_t user_data,
 		 uint64_t *id)
 {
@@ -232,7 +227,7 @@ int hwt_schedule(struct hwt *hwt, int64_t delay, uint64_t user_data,
 int hwt_schedule_at(struct hwt *hwt, uint64_t deadline, uint64_t user_data,
 		    uint64_t *id)
 {
-	return schedule(hwt, HWTIMER_REQ_ABSTIME, deadline_time(deadline),
+	return schedule(hwt, HWTIMER_REQ_ABSTIME, hwt_deadline_time(deadline),
 			user_data, id);
 }
 
@@ -273,7 +268,7 @@ int hwt_reschedule(struct hwt *hwt, uint64_t id, int64_t delay)
 int hwt_reschedule_at(struct hwt *hwt, uint64_t id, uint64_t deadline)
 {
 	return reschedule(hwt, HWTIMER_REQ_ABSTIME, id,
-			  deadline_time(deadline));
+			  hwt_deadline_time(deadline));
 }
 
 int hwt_reschedule_request(struct hwt *hwt, struct hwtimer_request *request)
@@ -305,7 +300,7 @@ int hwt_rearm(struct hwt *hwt, uint64_t *id, int64_t delay, uint64_t user_data)
 int hwt_rearm_at(struct hwt *hwt, uint64_t *id, uint64_t deadline,
 		 uint64_t user_data)
 {
-	return rearm(hwt, HWTIMER_REQ_ABSTIME, id, deadline_time(deadline),
+	return rearm(hwt, HWTIMER_REQ_ABSTIME, id, hwt_deadline_time(deadline),
 		     user_data);
 }
 

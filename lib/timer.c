@@ -441,8 +441,7 @@ int hwt_timer_start_at(struct hwt_timer *timer, uint64_t deadline)
 	int err = timer_need(timer);
 
 	if (!err)
-		err = start(timer, deadline < HWTIMER_NEVER ? deadline :
-							      HWTIMER_NEVER);
+		err = start(timer, hwt_deadline_time(deadline));
 	if (err)
 		return err;
 	timer->timeout = INT64_MIN;

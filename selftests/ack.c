@@ -763,6 +763,35 @@ TEST_F(ack, blocked_reader_hears_of_ack)
 	came[reader.event.user_data]++;
 }
 
+/*
+ * A rewind takes dropped events out of the queue behind the last one that stays. So others expire,
+ * although nobody is told of the one that is unread again.
+ */
+TEST_F(ack, rewind_makes_room)
+{
+	struct hwtimer_event *events = calloc(EVENTS_MAX, sizeof(*events));
+	__u64 first;
+	int got;
+
+	ASSERT_NE(NULL, events);
+	ASSERT_EQ(0, dev_notify(self->fd, 100, HWTIMER_NEVER));
+	ASSERT_EQ(MANY, dev_schedule_many(self->fd, MANY, 0, 0, NULL));
+	ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, -1));
+	while (stats_of(self->fd).ready < EVENTS_MAX - 255)
+		sleep_ns(MS);
+	got = dev_read(self->fd, events, EVENTS_MAX);
+	ASSERT_LE(EVENTS_MAX - 255, got);
+	first = events[0].id;
+	for (int i = 1; i < got; i++)
+		ASSERT_EQ(0, dev_cancel(self->fd, events[i].id,
+					HWTIMER_REQ_DISCARD));
+	ASSERT_EQ(0, dev_rewind(self->fd));
+	ASSERT_EQ(POLLIN, dev_poll(self->fd, POLLIN, -1));
+	ASSERT_LT(1, dev_read(self->fd, events, EVENTS_MAX));
+	EXPECT_EQ(first, events[0].id);
+	free(events);
+}
+
 /* If all events are dropped after they were read, they make room. They still count for ACK. */
 TEST_F(ack, dropped_events_make_room)
 {

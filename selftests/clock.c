@@ -63,9 +63,8 @@ static int open_clock(clockid_t clock, __u32 kind, __u32 flags)
 		.kind = kind,
 		.clock = HWTIMER_CLOCK(clock),
 	};
-	int fd = dev_open(O_NONBLOCK);
 
-	return fd < 0 ? fd : dev_setup_as(fd, setup) ?: fd;
+	return dev_open_as(setup);
 }
 
 /* ---- the numbers ---- */

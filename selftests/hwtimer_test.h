@@ -135,6 +135,17 @@ static inline int dev_setup_as(int fd, struct hwtimer_setup setup)
 	return dev_ioctl(fd, HWTIMER_IOC_SETUP, &setup);
 }
 
+/* Opens an instance with @setup, whose reads do not block; returns the descriptor or -errno. */
+static inline int dev_open_as(struct hwtimer_setup setup)
+{
+	int fd = dev_open(O_NONBLOCK);
+	int err = fd < 0 ? fd : dev_setup_as(fd, setup);
+
+	if (err && fd >= 0)
+		close(fd);
+	return err ?: fd;
+}
+
 static inline int dev_setup(int fd, __u64 tick, __u32 buckets, __u64 timers)
 {
 	return dev_setup_as(fd, (struct hwtimer_setup){

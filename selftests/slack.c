@@ -36,9 +36,8 @@ static int open_kind(__u32 kind)
 		.kind = kind,
 		.clock = HWTIMER_CLOCK_MONOTONIC,
 	};
-	int fd = dev_open(O_NONBLOCK);
 
-	return fd < 0 ? fd : dev_setup_as(fd, setup) ?: fd;
+	return dev_open_as(setup);
 }
 
 FIXTURE_SETUP(slack)

@@ -105,9 +105,8 @@ static int open_by(clockid_t clock)
 	const struct hwtimer_setup setup = {
 		.clock = HWTIMER_CLOCK(clock),
 	};
-	int fd = dev_open(O_NONBLOCK);
 
-	return fd < 0 ? fd : dev_setup_as(fd, setup) ?: fd;
+	return dev_open_as(setup);
 }
 
 /* Returns the time of the instance's clock in the current namespace. */

@@ -203,10 +203,10 @@ u64 ktime_get_clocktai_ns(void)
 	return read_settable(TAI);
 }
 
-/* The kernel updates its clocks before each reading. */
+/* The kernel updates its clocks with each jiffy. */
 ktime_t ktime_get_coarse_real(void)
 {
-	return clock_read(REAL);
+	return clock_read(REAL) - clock_read(MONO) % TICK_NSEC;
 }
 
 ktime_t ktime_mono_to_any(ktime_t mono, enum tk_offsets offset)

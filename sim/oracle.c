@@ -781,7 +781,7 @@ static void event_final(struct oracle_timer *timer, uint64_t deadline,
 	if (timer->final_sure &&
 	    (deadline != timer->low || expirations != timer->final_count))
 		FAIL(timer,
-		     "reports %llu expirations from %llu on, and CANCEL_ALL had skipped %llu",
+		     "reports %llu expirations from %llu on, and CANCEL_ALL said %llu",
 		     (unsigned long long)expirations,
 		     (unsigned long long)deadline,
 		     (unsigned long long)timer->final_count);

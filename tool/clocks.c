@@ -11,7 +11,7 @@ uint64_t clocks_now(uint32_t clock)
 {
 	struct timespec time;
 
-	if (clock_gettime(clock - HWTIMER_CLOCK(0), &time))
+	if (clock_gettime(HWTIMER_CLOCKID(clock), &time))
 		err(1, "clock %s", snapshot_clock_name(clock));
 	return time.tv_sec * 1000000000ULL + time.tv_nsec;
 }

@@ -442,12 +442,7 @@ class Instance:
 
     def next_time(self) -> int:
         """ns for which no timer expires: 0 if an event waits, NEVER if none will come"""
-        remaining = c_uint64()
-        with self._handle as hwt:
-            ret = lib.hwt_next_time(hwt, byref(remaining))
-        if ret:
-            raise _errors.error("hwt_next_time", -ret)
-        return remaining.value
+        return self.info().until_next
 
     def query(self, ident: int) -> TimerInfo:
         """Describes a timer. OSError with ENOENT: it has ended."""
@@ -490,8 +485,10 @@ class Instance:
         data = array("Q", range(total) if user_data is None else user_data)
         if CALLBACK_DATA in data:
             raise ValueError("this user_data is for timers with callbacks")
-        results = self._schedule_bulk(_pairs(data, times, total), total, absolute,
-                                      _number(slack, "slack", NEVER))
+        results = self._bulk("hwt_schedule", _abi.OP_SCHEDULE,
+                             _abi.REQ_ABSTIME if absolute else 0,
+                             _pairs(data, times, total), total,
+                             _number(slack, "slack", NEVER))
         if len(results) < total or min(results, default=0) < 0:
             number = next((-result for result in results if result < 0), errno.EINTR)
             text = str(_errors.error("hwt_schedule", number).strerror)
@@ -503,7 +500,7 @@ class Instance:
                         absolute: bool = False) -> list[int]:
         """Moves each of the timers, and returns for each 0, or the errno of reschedule() as a
         negative number."""
-        return self._many("hwt_reschedule", lib.hwt_reschedule_many,
+        return self._bulk("hwt_reschedule", _abi.OP_RESCHEDULE,
                           _abi.REQ_ABSTIME if absolute else 0,
                           _pairs(idents, times, len(idents)), len(idents))
 
@@ -511,27 +508,16 @@ class Instance:
         """Ends each of the timers, and returns for each 0: no event of it comes; 1: one still
         waits to be read; or the errno of cancel() as a negative number."""
         ids = array("Q", idents)
-        return self._many("hwt_cancel", lib.hwt_cancel_many,
+        return self._bulk("hwt_cancel", _abi.OP_CANCEL,
                           _abi.REQ_DISCARD if discard else 0, ids, len(ids))
 
-    def _schedule_bulk(self, timers: array[int], count: int, absolute: bool,
-                       slack: int) -> list[int]:
+    def _bulk(self, name: str, op: int, flags: int, timers: array[int], count: int,
+              slack: int = 0) -> list[int]:
         results = array("Q", bytes(8 * count))
-        bulk = _abi.Bulk(op=_abi.OP_SCHEDULE, flags=_abi.REQ_ABSTIME if absolute else 0,
-                         count=count, timers=timers.buffer_info()[0],
+        bulk = _abi.Bulk(op=op, flags=flags, count=count, timers=timers.buffer_info()[0],
                          results=results.buffer_info()[0], slack=slack)
         with self._handle as hwt:
             ret = lib.hwt_bulk(hwt, byref(bulk))
-        if ret < 0:
-            raise _errors.error("hwt_schedule", -ret)
-        return _signed(results[:ret])
-
-    def _many(self, name: str, function: Any, flags: int, timers: array[int],
-              count: int) -> list[int]:
-        results = array("Q", bytes(8 * count))
-        with self._handle as hwt:
-            ret = function(hwt, flags, timers.buffer_info()[0], results.buffer_info()[0],
-                           count)
         if ret < 0:
             raise _errors.error(name, -ret)
         return _signed(results[:ret])
@@ -708,8 +694,8 @@ class Instance:
             ret = lib.hwt_read(hwt, buffer, most)
         if ret in (-errno.EAGAIN, -errno.EINTR):
             return deque()
-        if ret <= 0:
-            raise _errors.error("hwt_read", -ret or errno.ENOTCONN)
+        if ret < 0:
+            raise _errors.error("hwt_read", -ret)
         return deque(map(Event._make, _EVENT.iter_unpack(memoryview(buffer)[:ret * _EVENT.size])))
 
     # ---- timers with callbacks ----

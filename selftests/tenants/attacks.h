@@ -22,15 +22,10 @@ static inline void ready(struct board *board, unsigned long made)
 /* Opens an instance; notes a refusal. Returns a descriptor or -errno. */
 static inline int instance(struct board *board, struct hwtimer_setup setup)
 {
-	int fd = dev_open(O_NONBLOCK), ret;
+	int fd = dev_open_as(setup);
 
-	ret = fd < 0 ? fd : dev_setup_as(fd, setup);
-	if (ret < 0) {
-		board->refused = -ret;
-		if (fd >= 0)
-			close(fd);
-		return ret;
-	}
+	if (fd < 0)
+		board->refused = -fd;
 	return fd;
 }
 

@@ -295,7 +295,7 @@ active proctype canceller()
 }
 
 /* The event that waits is not the last one. */
-#ifdef FAULT_STOP_PASSES_RESTING
+#ifdef FAULT_CANCEL_ALL_PASSES_RESTING
 #define RESTS(i) false
 #else
 #define RESTS(i) (periodic[i] && !ending[i] && left[i] > 1)

@@ -131,7 +131,9 @@ enum hwtimer_clock {
  * HWTIMER_EVENTS_MAX; a program that does not acknowledge holds up only itself.
  *
  * Until its event is acknowledged, a timer is expired: it counts against the limit of
- * timers, and a periodic timer becomes pending only then.
+ * timers, and a periodic timer becomes pending only then. An event that is dropped after it was
+ * read keeps its place in the queue until all older ones are acknowledged; the queue of an
+ * instance that never had 40 timers has 64 places.
  */
 #define HWTIMER_SETUP_AT_LEAST_ONCE (1U << 1)
 
@@ -439,7 +441,11 @@ struct hwtimer_timer {
 	__u32 expirations;
 };
 
-/** HWTIMER_LIST_STOP - CANCEL_ALL stops the instance for good; see struct hwtimer_list */
+/**
+ * HWTIMER_LIST_STOP - CANCEL_ALL stops the instance for good; see struct hwtimer_list
+ *
+ * No flag of a request has this bit, so a mix-up of the two stops nothing.
+ */
 #define HWTIMER_LIST_STOP (1U << 8)
 
 /** HWTIMER_LIST_DISCARD - CANCEL_ALL also drops the events that wait */
@@ -618,7 +624,8 @@ struct hwtimer_event {
 
 /**
  * struct hwtimer_ack - HWTIMER_IOC_ACK: end the oldest events that were read
- * @count: number of events, in the order in which read() has returned them
+ * @count: number of events, in the order in which read() has returned them, at most
+ *	2,147,483,647
  * @flags: HWTIMER_ACK_REWIND
  *
  * For an instance with HWTIMER_SETUP_AT_LEAST_ONCE. Returns the number of events that were
