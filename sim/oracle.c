@@ -1311,15 +1311,18 @@ void oracle_next(struct oracle *oracle, uint64_t until,
 		 const struct oracle_span *span)
 {
 	uint64_t nr, next = deadline_after(span->since, until);
+	bool full;
 
 	sim_lock();
 	if (until > HWTIMER_NEVER)
 		sim_fail("instance %u, INFO: until_next %llu", oracle->nr,
 			 (unsigned long long)until);
+	/* Those that wait to be acknowledged may fill the ring. */
+	full = until == HWTIMER_NEVER && oracle->nr_kept;
 	for (nr = 0; nr < oracle->nr_timers; nr++) {
 		const struct oracle_timer *timer = oracle->timers[nr];
 
-		if (oracle->wiping || oracle->stopping ||
+		if (full || oracle->wiping || oracle->stopping ||
 		    clock_jumped(oracle) || may_be_read(oracle, span))
 			break;
 		/* One that was overdue when it was scheduled expires with the next tick. */
