@@ -359,9 +359,10 @@ AUTOLOAD ?=
 system_dir = $(DESTDIR)$(PREFIX)/lib
 
 # The module's source for DKMS: all that Kbuild builds from, without the tests
-VERSION = $(shell sed -n 's/^\#define HWTIMER_VERSION "\(.*\)"/\1/p' hwtimer_version.h)
+VERSION = $(shell sed -n 's/^\#define HWTIMER_VERSION "\(.*\)"/\1/p' version.h)
+ROOMS = $(sort $(dir $(shell sed -n '/^hwtimer-y :=/,/[^\\]$$/ s/^\t\([a-z_/]*\.o\).*/\1/p' Kbuild)))
 DKMS_SOURCES = dkms.conf Kbuild \
-	$(wildcard *.[ch] uapi/linux/*.h)
+	$(wildcard $(addsuffix *.[ch],$(ROOMS)) uapi/linux/*.h)
 dkms_dir = $(DESTDIR)/usr/src/hwtimer-$(VERSION)
 
 .PHONY: install

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Makes up for the differences between the kernels in what a driver sees of an io_uring
- * command. Only hwtimer_uring.c includes this header: compat.h is for the differences that
+ * command. Only instance/uring.c includes this header: compat.h is for the differences that
  * several files have to do with, which need none of these headers.
  *
  * A kernel without CONFIG_IO_URING has the same headers, with functions that do nothing.

@@ -38,7 +38,7 @@
  * handler takes any of these locks: the hrtimer's callback only wakes the worker.
  *
  * The registry of all instances and the accounts have a raw spinlock each, for open(),
- * close() and readers of debugfs; see hwtimer_registry.c and hwtimer_account.c. A thread that
+ * close() and readers of debugfs; see show/registry.c and memory/account.c. A thread that
  * takes one of them holds none of the locks above. Charging an account takes no lock.
  *
  * One hold of instance->lock handles at most HWTIMER_HOLD timers. The holder neither
@@ -59,19 +59,19 @@
 
 #include <uapi/linux/hwtimer.h>
 
-#include "hwtimer_account.h"
-#include "hwtimer_chunk.h"
-#include "hwtimer_clock.h"
-#include "hwtimer_events.h"
-#include "hwtimer_notice.h"
-#include "hwtimer_registry.h"
-#include "hwtimer_settings.h"
-#include "hwtimer_shrink.h"
-#include "hwtimer_supply.h"
-#include "hwtimer_table.h"
-#include "hwtimer_wakeup.h"
-#include "hwtimer_wheel.h"
-#include "hwtimer_worker.h"
+#include "memory/account.h"
+#include "wheel/chunk.h"
+#include "worker/clock.h"
+#include "events/queue.h"
+#include "events/notify.h"
+#include "show/registry.h"
+#include "instance/settings.h"
+#include "memory/shrink.h"
+#include "memory/supply.h"
+#include "wheel/table.h"
+#include "worker/wakeup.h"
+#include "wheel/wheel.h"
+#include "worker/worker.h"
 
 static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
 

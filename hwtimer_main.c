@@ -4,9 +4,9 @@
  * /dev/hwtimer.
  *
  * Called by the kernel. The file operations leave their work to other files:
- * hwtimer_account.c and hwtimer_instance.c (open and release), hwtimer_read.c and
- * hwtimer_notice.c (read and poll), hwtimer_ioctl.c, hwtimer_uring.c (its commands by
- * io_uring) and hwtimer_stats.c (fdinfo).
+ * memory/account.c and instance/instance.c (open and release), events/read.c and
+ * events/notify.c (read and poll), instance/ioctl.c, instance/uring.c (its commands by
+ * io_uring) and show/stats.c (fdinfo).
  */
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
@@ -17,15 +17,15 @@
 #include <linux/uio.h>
 
 #include "hwtimer.h"
-#include "hwtimer_account.h"
-#include "hwtimer_debug.h"
-#include "hwtimer_instance.h"
-#include "hwtimer_ioctl.h"
-#include "hwtimer_read.h"
-#include "hwtimer_stats.h"
-#include "hwtimer_uring.h"
-#include "hwtimer_version.h"
-#include "hwtimer_workers.h"
+#include "memory/account.h"
+#include "show/debug.h"
+#include "instance/instance.h"
+#include "instance/ioctl.h"
+#include "events/read.h"
+#include "show/stats.h"
+#include "instance/uring.h"
+#include "version.h"
+#include "worker/workers.h"
 
 static int hwtimer_open(struct inode *inode, struct file *file)
 {

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Defines the tracepoints; see hwtimer_trace.h. */
+/* Defines the tracepoints; see trace.h. */
 #define CREATE_TRACE_POINTS
-#include "hwtimer_trace.h"
+#include "trace.h"

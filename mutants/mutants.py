@@ -56,11 +56,13 @@ SOURCE = BUILD / "source"
 SIM = BUILD / "sim"
 
 # What the module is compiled from
-MODULE = ["Kbuild", "hwtimer*.[ch]", "compat*.h", "uapi/**/*.h"]
+ROOMS = sorted(set(re.findall(r"^\t(?!tests/)(\w+)/\w+\.o", (ROOT / "Kbuild").read_text(), re.M)))
+SOURCES = ["*.[ch]", *("%s/*.[ch]" % room for room in ROOMS), "uapi/linux/*.h"]
+MODULE = ["Kbuild", *SOURCES]
 
-FILES = ["hwtimer_%s.c" % name for name in (
-    "wheel", "hashed", "hierarchy", "table", "read", "instance", "worker")]
-WHEEL = {"hwtimer_wheel.c", "hwtimer_hashed.c", "hwtimer_hierarchy.c"}
+FILES = ["wheel/wheel.c", "wheel/hashed.c", "wheel/hierarchy.c", "wheel/table.c", "events/read.c",
+         "instance/instance.c", "worker/worker.c"]
+WHEEL = {"wheel/wheel.c", "wheel/hashed.c", "wheel/hierarchy.c"}
 
 # Calls that only make the module faster, or that check or trace: without them it does the
 # same.
@@ -108,7 +110,7 @@ module_param(hwtimer_mutant, uint, 0444);
 """
 
 # The sources that vm/lint.sh has checked for barriers
-BARRIERS = ["*.[ch]", "uapi/linux/*.h"]
+BARRIERS = SOURCES
 
 # Changes that only threads which truly run at the same time may notice
 ORDERS = {"barrier", "lock-dropped", "lock-later", "unlock-earlier"}
@@ -440,14 +442,14 @@ class Copies:
         for mutant in mutants:
             self.mutants[mutant.file].append(mutant)
         self.made = set()
-        self.copy(SOURCE, *MODULE, but="hwtimer_chunk.c")
+        self.copy(SOURCE, *MODULE, but="wheel/chunk.c")
 
     @staticmethod
     def copy(there, *patterns, but):
         """Copies files, but not those that are changed there."""
         there.mkdir(parents=True, exist_ok=True)
         files = [str(file.relative_to(ROOT)) for pattern in patterns
-                 for file in ROOT.glob(pattern) if file.name not in (*FILES, but)]
+                 for file in ROOT.glob(pattern) if str(file.relative_to(ROOT)) not in (*FILES, but)]
         # A copy that changes gets a new time, whatever time its original has.
         subprocess.run(["rsync", "--checksum", "--relative", *files, there], check=True,
                        cwd=ROOT)
@@ -486,8 +488,8 @@ class Copies:
                 broken += bad
                 mutants[:] = [mutant for mutant in mutants if mutant not in bad]
         self.fill(SOURCE)
-        chunk = (ROOT / "hwtimer_chunk.c").read_text()
-        self.put(SOURCE / "hwtimer_chunk.c", chunk + CHOICE)
+        chunk = (ROOT / "wheel/chunk.c").read_text()
+        self.put(SOURCE / "wheel/chunk.c", chunk + CHOICE)
         return broken
 
     def each(self, finds, mutants):
@@ -520,11 +522,11 @@ class Copies:
     def states(self, mutants):
         """All states of small wheels"""
         program = BUILD / "wheel-states-1"
-        sources = [SOURCE / name for name in sorted(WHEEL | {"hwtimer_chunk.c"})]
+        sources = [SOURCE / name for name in sorted(WHEEL | {"wheel/chunk.c"})]
         if run(["make", "-C", "tests/states", "OUT=%s" % BUILD, str(program),
                 "CFLAGS_MORE=-w", "WHEEL=%s" % " ".join(map(str, sources))]) != 0:
             sys.exit("mutants: the states of wheels do not compile")
-        kinds = {"hwtimer_hashed.c": ["hashed"], "hwtimer_hierarchy.c": ["hierarchical"]}
+        kinds = {"wheel/hashed.c": ["hashed"], "wheel/hierarchy.c": ["hierarchical"]}
 
         def finds(mutant):
             file = mutant.file if mutant else ""
@@ -543,7 +545,7 @@ def barriers(mutants):
             for file in sources:
                 copy = pathlib.Path(directory) / file.relative_to(ROOT)
                 copy.parent.mkdir(parents=True, exist_ok=True)
-                copy.write_text(mutant.text if mutant and mutant.file == file.name
+                copy.write_text(mutant.text if mutant and mutant.file == str(file.relative_to(ROOT))
                                 else file.read_text())
             names = [str(file.relative_to(ROOT)) for file in sources]
             yield mutant, subprocess.run(
@@ -555,7 +557,7 @@ def same(mutants):
     """Whether a mutant compiles to the same object as the source"""
     with tempfile.TemporaryDirectory() as directory:
         def compiled(name, text):
-            file = pathlib.Path(directory) / name
+            file = pathlib.Path(directory) / pathlib.PurePath(name).name
             file.write_text(text)
             run(["make", "-C", "sim", "object", "SOURCES=%s" % ROOT, "FILE=%s" % file,
                  "OBJECT=%s.o" % file, "EXTRA=-g0"])
@@ -579,7 +581,7 @@ class Kernel:
         """Builds the module, with all mutants."""
         if self.made:
             return
-        self.copies.copy(self.dir, *MODULE, "tests/*.[ch]", but="random.c")
+        self.copies.copy(self.dir, *MODULE, "tests/*.[ch]", but="tests/random.c")
         self.copies.fill(self.dir)
         parameters = (ROOT / "tests/random.c").read_text()
         self.copies.put(self.dir / "tests/random.c", parameters + PARAMETER)
@@ -594,7 +596,7 @@ class Kernel:
     def first(self, mutants):
         """The suites that look at the mutant's source"""
         yield from self.finds(mutants, lambda mutant: SUITES[
-            mutant.file[len("hwtimer_"):-2]] if mutant else "*")
+            pathlib.PurePath(mutant.file).stem] if mutant else "*")
 
     def all(self, mutants):
         """

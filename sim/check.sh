@@ -94,8 +94,8 @@ run_all_parts()
 	state=$({
 		gcc --version
 		cat Kbuild sim/Makefile
-		find ./*.[ch] uapi sim bench/wheel/include -name '*.[ch]' -print0 |
-			sort -z | xargs -0 sha256sum
+		{ module_files; find sim bench/wheel/include -name '*.[ch]'; } |
+			sort | xargs sha256sum
 	} | sha256sum)
 	finished=$BUILD_DIR/sim/done-${state%% *}
 	mkdir -p "$finished"

@@ -8,10 +8,10 @@
 #include <linux/kernel.h>
 
 #include "hwtimer.h"
-#include "hwtimer_debug.h"
-#include "hwtimer_instance.h"
-#include "hwtimer_notice.h"
-#include "hwtimer_stats.h"
+#include "show/debug.h"
+#include "instance/instance.h"
+#include "events/notify.h"
+#include "show/stats.h"
 
 #include "inspect.h"
 #include "process.h"

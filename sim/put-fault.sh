@@ -19,7 +19,7 @@ main()
 	need_packages patch
 	rm -rf "$copy"
 	mkdir -p "$copy"
-	(cd "$REPO_DIR" && cp -rp ./*.[ch] Kbuild uapi "$copy")
+	(cd "$REPO_DIR" && module_files | xargs cp -p --parents --target-directory="$copy" Kbuild)
 	patch --quiet --directory="$copy" --strip=1 --fuzz=0 <"$patch" ||
 		die "sim/faults/$1.patch does not fit the sources any more"
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of hwtimer_account.c, and of what hwtimer_supply.c charges: the limit holds, and
+ * Unit tests of memory/account.c, and of what memory/supply.c charges: the limit holds, and
  * nothing that was charged is lost.
  */
 #include <kunit/test.h>
 #include <linux/kthread.h>
 
-#include "../hwtimer_bulk.h"
+#include "../timers/bulk.h"
 #include "fake.h"
 #include "kinds.h"
 

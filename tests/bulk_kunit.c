@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of hwtimer_bulk.c: a bulk does the same as single requests, down to the
+ * Unit tests of timers/bulk.c: a bulk does the same as single requests, down to the
  * order of timers that expire at the same tick.
  */
 #include <kunit/test.h>
 #include <linux/ktime.h>
 
-#include "../hwtimer_bulk.h"
+#include "../timers/bulk.h"
 #include "fake.h"
 #include "kinds.h"
 #include "random.h"

@@ -6,8 +6,8 @@
 #include <kunit/test.h>
 #include <linux/ktime.h>
 
-#include "../hwtimer_notice.h"
-#include "../hwtimer_query.h"
+#include "../events/notify.h"
+#include "../show/query.h"
 #include "fake.h"
 #include "kinds.h"
 #include "random.h"

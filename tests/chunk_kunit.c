@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of hwtimer_chunk.c: the pool and the two kinds of queue.
+ * Unit tests of wheel/chunk.c: the pool and the two kinds of queue.
  */
 #include <kunit/test.h>
 
-#include "../hwtimer_chunk.h"
+#include "../wheel/chunk.h"
 #include "random.h"
 
 #define ENTRIES 200

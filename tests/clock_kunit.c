@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of hwtimer_clock.c.
+ * Unit tests of worker/clock.c.
  */
 #include <kunit/test.h>
 #include <linux/ktime.h>
 
-#include "../hwtimer_clock.h"
+#include "../worker/clock.h"
 
 #define HOUR ((s64)3600 * NSEC_PER_SEC)
 

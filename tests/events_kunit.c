@@ -8,8 +8,8 @@
 #include <linux/uaccess.h>
 #include <linux/uio.h>
 
-#include "../hwtimer_notice.h"
-#include "../hwtimer_read.h"
+#include "../events/notify.h"
+#include "../events/read.h"
 #include "fake.h"
 #include "kinds.h"
 #include "random.h"

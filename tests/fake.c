@@ -9,7 +9,7 @@
 #include <linux/slab.h>
 #include <linux/uio.h>
 
-#include "../hwtimer_read.h"
+#include "../events/read.h"
 #include "fake.h"
 
 u64 fake_now;

@@ -10,9 +10,9 @@
 #include <kunit/test.h>
 
 #include "../hwtimer.h"
-#include "../hwtimer_instance.h"
-#include "../hwtimer_request.h"
-#include "../hwtimer_turn.h"
+#include "../instance/instance.h"
+#include "../timers/request.h"
+#include "../events/turn.h"
 
 /* The user whose account fake_create() uses */
 #define FAKE_UID 4711

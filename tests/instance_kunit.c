@@ -18,10 +18,10 @@
 #include <linux/uio.h>
 #include <linux/workqueue.h>
 
-#include "../hwtimer_bulk.h"
-#include "../hwtimer_cancel_all.h"
-#include "../hwtimer_query.h"
-#include "../hwtimer_stats.h"
+#include "../timers/bulk.h"
+#include "../timers/cancel_all.h"
+#include "../show/query.h"
+#include "../show/stats.h"
 #include "comes.h"
 #include "fake.h"
 #include "kinds.h"

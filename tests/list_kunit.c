@@ -7,8 +7,8 @@
 #include <kunit/test.h>
 #include <linux/uaccess.h>
 
-#include "../hwtimer_query.h"
-#include "../hwtimer_read.h"
+#include "../show/query.h"
+#include "../events/read.h"
 #include "fake.h"
 #include "kinds.h"
 #include "random.h"

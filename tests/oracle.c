@@ -4,7 +4,7 @@
  */
 #include <linux/mm.h>
 
-#include "../hwtimer_kinds.h"
+#include "../wheel/kinds.h"
 #include "oracle.h"
 
 static void grow_table(struct oracle *oracle)
@@ -417,7 +417,7 @@ void oracle_compact(struct oracle *oracle)
 }
 
 /**
- * oracle_grow - replace the wheel by a larger one, as hwtimer_supply.c does
+ * oracle_grow - replace the wheel by a larger one, as memory/supply.c does
  * @oracle: the oracle of the wheel
  * @shape: the shape of the larger wheel; its tick is that of the wheel
  */

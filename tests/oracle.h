@@ -2,7 +2,7 @@
 /*
  * A wheel under test, with an oracle beside it. The oracle keeps the same timers in a
  * sorted queue (the kernel's timerqueue), and compares every expiration with that. The
- * unit tests of every kind of wheel behind hwtimer_wheel.h use it.
+ * unit tests of every kind of wheel behind wheel/wheel.h use it.
  *
  * As in an instance, expired timers go to a queue of events that takes its chunks from
  * the wheel's pool. The oracle keeps exactly as many spare chunks in the pool as
@@ -15,7 +15,7 @@
 #include <kunit/test.h>
 #include <linux/timerqueue.h>
 
-#include "../hwtimer_wheel.h"
+#include "../wheel/wheel.h"
 
 /* Maximum number of timers at a time. */
 #define ORACLE_TIMERS 4000

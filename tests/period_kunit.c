@@ -5,7 +5,7 @@
 #include <kunit/test.h>
 #include <linux/ktime.h>
 
-#include "../hwtimer_query.h"
+#include "../show/query.h"
 #include "fake.h"
 #include "kinds.h"
 #include "random.h"

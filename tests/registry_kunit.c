@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of hwtimer_registry.c: a reader meets each instance that stays, in the order of
+ * Unit tests of show/registry.c: a reader meets each instance that stays, in the order of
  * their numbers; and close() waits for no reader.
  */
 #include <kunit/test.h>
 
-#include "../hwtimer_stats.h"
+#include "../show/stats.h"
 #include "fake.h"
 
 #define LIMIT 1000

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of hwtimer_shrink.c, and of what it uses of the table: an idle instance gives
+ * Unit tests of memory/shrink.c, and of what it uses of the table: an idle instance gives
  * its memory back, and the ids from before find nothing.
  */
 #include <kunit/test.h>

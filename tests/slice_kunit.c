@@ -2,7 +2,7 @@
 /*
  * Unit tests of a slice: the work that the worker does for one instance before it goes
  * to the next. They count work, and measure no time. However much work waits, one slice
- * does no more than the list in hwtimer_turn.c says.
+ * does no more than the list in events/turn.c says.
  *
  * The test is the worker, under a fake clock.
  */

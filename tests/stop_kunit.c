@@ -7,8 +7,8 @@
 #include <kunit/test.h>
 #include <linux/uaccess.h>
 
-#include "../hwtimer_cancel_all.h"
-#include "../hwtimer_read.h"
+#include "../timers/cancel_all.h"
+#include "../events/read.h"
 #include "fake.h"
 #include "kinds.h"
 

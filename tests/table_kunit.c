@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of hwtimer_table.c: records, ids and generations.
+ * Unit tests of wheel/table.c: records, ids and generations.
  */
 #include <kunit/test.h>
 #include <linux/mm.h>
 #include <linux/sizes.h>
 #include <linux/vmalloc.h>
 
-#include "../hwtimer_table.h"
+#include "../wheel/table.h"
 #include "random.h"
 
 #define LIMIT 5000

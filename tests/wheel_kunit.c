@@ -6,9 +6,9 @@
 #include <kunit/test.h>
 #include <linux/ktime.h>
 
-#include "../hwtimer_hashed.h"
-#include "../hwtimer_hierarchy.h"
-#include "../hwtimer_settings.h"
+#include "../wheel/hashed.h"
+#include "../wheel/hierarchy.h"
+#include "../instance/settings.h"
 #include "kinds.h"
 #include "oracle.h"
 #include "random.h"

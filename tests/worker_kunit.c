@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of hwtimer_worker.c: jobs of no instance, in a worker of the test. KUnit runs
+ * Unit tests of worker/worker.c: jobs of no instance, in a worker of the test. KUnit runs
  * these.
  *
  * The fence is a second job of the same worker. When the worker has served an alarm of
@@ -14,8 +14,8 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 
-#include "../hwtimer_clock.h"
-#include "../hwtimer_worker.h"
+#include "../worker/clock.h"
+#include "../worker/worker.h"
 #include "comes.h"
 
 /* A job, and what the worker did for it */

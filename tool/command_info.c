@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* hwtimerctl info: prints the limits of the module, and the default wheel. */
-#include "../hwtimer_version.h"
+#include "../version.h"
 #include "commands.h"
 #include "units.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* hwtimerctl: inspects /dev/hwtimer, and schedules timers; see hwtimerctl(1). */
-#include "../hwtimer_version.h"
+#include "../version.h"
 #include "commands.h"
 #include "help.h"
 #include "units.h"

@@ -9,7 +9,7 @@
 #	       vm/build.sh --kdir KDIR [MAKE-ARGUMENT...]
 #
 # NAME is a kernel of vm/kernel.sh; -coverage counts what runs, -small builds with the
-# small constants of hwtimer_limits.h, -kunit links in the KUnit suites, and -sparse has sparse
+# small constants of constants.h, -kunit links in the KUnit suites, and -sparse has sparse
 # look at all sources. --kdir builds for the kernel of that build directory, in build/RELEASE.
 # Prints the directory.
 #
@@ -108,14 +108,13 @@ copy_sources()
 
 	cd "$REPO_DIR"
 	shopt -s nullglob
-	for file in Kbuild ./*.[ch] uapi/linux/*.h tests/*.[ch]; do
+	for file in Kbuild $(module_files) tests/*.[ch]; do
 		cmp --silent "$file" "$dir/$file" || cp --parents "$file" "$dir"
 	done
 	# The copy of a source that was removed or renamed must not be built.
 	cd "$dir"
-	for file in ./*.[ch] uapi/linux/*.h tests/*.[ch]; do
-		[[ $file == *.mod.c ]] || [ -e "$REPO_DIR/$file" ] ||
-			rm "$file"
+	list_sources | while read -r file; do
+		[ -e "$REPO_DIR/$file" ] || rm "$file"
 	done
 }
 

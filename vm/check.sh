@@ -71,7 +71,7 @@ QUICK="lint-files counts-native proofs-native functions-native simulate-native
 DEBUG_KERNELS=$DEBUG_KERNEL
 KUNIT_SCALE=20
 
-# Whether KUnit also runs with the small constants of hwtimer_limits.h
+# Whether KUnit also runs with the small constants of constants.h
 KUNIT_SMALL=
 
 # The kernels that are all instrumented are slower still.
@@ -299,7 +299,7 @@ step_packages()
 }
 
 # UML does all of KUnit's random operations in seconds. With --all, the module with the small
-# constants of hwtimer_limits.h runs there, too.
+# constants of constants.h runs there, too.
 step_kunit()
 {
 	kunit_on "$UML_KERNEL" ""

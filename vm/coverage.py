@@ -17,8 +17,8 @@ branches than PERCENT was taken. Writes the branches that were never taken to th
 
 What counts:
 
-- Lines and branches of the module's own files: hwtimer*.c, hwtimer*.h and compat*.h, but
-  not hwtimer_trace.h, which has nothing but arguments of the kernel's macros.
+- Lines and branches of the module's own files: those that Kbuild lists, and headers, but
+  not trace.h, which has nothing but arguments of the kernel's macros.
 - A line has run if it has in any build. A line that no build has code for does not count.
 - A branch is one way out of a condition: each operand of && and || has two. Lines that
   use one of KERNEL_MACROS do not count here, nor do excepted lines: what gcov sees there
@@ -63,8 +63,10 @@ HELPER_MACROS = re.compile(r"""\b(
     | get_user | put_user | copy_(to|from)_user
     )\b""", re.X)
 
-OWN_FILE = re.compile(r"(hwtimer\w*\.[ch]|compat(?:_uring)?\.h)$")
-LEFT_OUT = {"hwtimer_trace.h"}
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOMS = {path.parts[0] for path in map(pathlib.PurePath, re.findall(
+    r"^\t(?!tests/)(\w+/\w+)\.o", (ROOT / "Kbuild").read_text(), re.M))}
+LEFT_OUT = {"trace.h"}
 
 
 class Wrong(Exception):
@@ -119,23 +121,32 @@ class Line:
 
 def gcov(directory):
     """Yields what gcov knows of each source of each object in a directory."""
-    data = sorted(directory.glob("hwtimer*.gcda"))
+    data = sorted(path for path in directory.rglob("*.gcda")
+                  if path.parent.name in ROOMS or path.name == "hwtimer_main.gcda")
     if not data:
         sys.exit(f"coverage.py: no counters in {directory}")
     output = subprocess.run(
         ["gcov", "--json-format", "--branch-probabilities", "--stdout",
-         *(path.name for path in data)],
+         *(str(path.relative_to(directory)) for path in data)],
         cwd=directory, check=True, stdout=subprocess.PIPE).stdout
     for document in output.splitlines():
         if document:
             yield from json.loads(document)["files"]
 
 
+def own_name(path):
+    """Returns the name of a file of the module, from the root of the sources, or None."""
+    if path.parent.name in ROOMS:
+        return f"{path.parent.name}/{path.name}"
+    own = "include" not in path.parts and (ROOT / path.name).exists()
+    return path.name if own else None
+
+
 def own_lines(directory):
     """Yields the name of the file, and gcov's record, of each line of the module."""
     for source in gcov(pathlib.Path(directory)):
-        name = pathlib.Path(source["file"]).name
-        if OWN_FILE.match(name) and name not in LEFT_OUT:
+        name = own_name(pathlib.PurePath(source["file"]))
+        if name and name not in LEFT_OUT:
             for line in source["lines"]:
                 yield name, line
 

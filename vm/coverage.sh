@@ -8,7 +8,7 @@
 #	usage: vm/coverage.sh [kunit | small | selftests | faults | simulation]...
 #
 # Runs four builds of the module, each in its own machine, and merges what they have run:
-# the KUnit suites, the same with the small constants of hwtimer_limits.h, the selftests,
+# the KUnit suites, the same with the small constants of constants.h, the selftests,
 # and, on a kernel that can inject faults, those selftests that need it. The simulation
 # (sim/) compiles the same sources as a program; what it runs counts, too, as
 # vm/coverage.py says. Of it alone, no line or branch is known. With arguments,
@@ -97,7 +97,7 @@ measure()
 
 	build=$(build_of "$part")
 	"$VM_DIR/build.sh" "$build" >/dev/null
-	rm -f "build/$build"/*.gcda
+	find "build/$build" -name "*.gcda" -delete
 	mkdir -p "$RESULTS"
 	case $part in
 	selftests) run_selftests "$part" "${MORE_SELFTESTS[@]}" ;;
@@ -116,7 +116,7 @@ simulate()
 	local kind
 
 	for kind in "${SIMULATED[@]}"; do
-		rm -f "build/sim/$kind"/*.gcda
+		find "build/sim/$kind" -name "*.gcda" -delete
 		check "simulation, build $kind" sim/run.sh "$kind" '' \
 			--seeds 1 --ops "${OPERATIONS[$kind]}"
 		check "simulation without memory, build $kind" sim/run.sh "$kind" '' \
@@ -189,7 +189,7 @@ unpack_counters()
 # merge_counters PART DIRECTORY: the sums, without those that are all the same
 merge_counters()
 {
-	local part=$1 dir=$2 total=$RESULTS/$1/total set hash
+	local part=$1 dir=$2 total=$RESULTS/$1/total set hash file notes
 	declare -A seen=()
 
 	for set in "$RESULTS/$part"/[0-9]*; do
@@ -204,7 +204,10 @@ merge_counters()
 			cp -r "$set" "$total"
 		fi
 	done
-	cp "$total"/*.gcda "$dir"
+	for file in "$total"/*.gcda; do
+		notes=$(find "$dir" -name "$(basename "$file" .gcda).gcno")
+		cp "$file" "${notes%.gcno}.gcda"
+	done
 }
 
 main "$@"

@@ -21,7 +21,7 @@ main()
 	else
 		date=@$(source_files | xargs -0 stat --format %Y | sort -n | tail -n 1)
 	fi
-	version=$(sed -n 's/^#define HWTIMER_VERSION "\(.*\)"/\1/p' hwtimer_version.h)
+	version=$(sed -n 's/^#define HWTIMER_VERSION "\(.*\)"/\1/p' version.h)
 	mkdir -p "$(dirname "$output")"
 	# Files that were removed, but not in git, are listed, too.
 	source_files | grep -z -v '^debian/' |

@@ -47,11 +47,11 @@ main()
 races()
 {
 	fault "a number that readers see without the lock is written plainly" \
-		concurrency hwtimer_events.c \
+		concurrency events/queue.c \
 		's/WRITE_ONCE(events->unread, \(.*\));/events->unread = \1;/'
 	# A read holds the lock, and a wake-up is rare. So each access is watched for longer.
 	fault "wake-ups are counted without the worker's lock" \
-		"concurrency -t wakeups_only_grow" hwtimer_worker.c \
+		"concurrency -t wakeups_only_grow" worker/worker.c \
 		'/^static void worker_serve/,/^}/ {
 			/worker_count_wakeup/d
 			s/^\talarm->serve.*/\tworker_count_wakeup(worker, job);\n&/
@@ -67,18 +67,18 @@ ONE_BY_ONE='s/\*\([a-z]*\) = (struct [a-z_]*){$//
 uninitialized()
 {
 	fault "LIST does not set a member of what it copies out" \
-		list hwtimer_period.c \
+		list events/period.c \
 		"/^void hwtimer_period_describe(/,/^}/ {
 			/\\.slack/d
 			/ :\$/N
 			${ONE_BY_ONE//FILLED/timer}
 		}"
 	fault "a new timer keeps the status that its record's memory had" \
-		schedule "hwtimer_op.h hwtimer_table.c" \
+		schedule "timers/op.h wheel/table.c" \
 		's/record->status = pending.status;/(void)pending;/
 		 s/gfp | __GFP_ZERO | __GFP_COMP/gfp | __GFP_COMP/'
 	fault "read() copies out a member that nobody has set" \
-		read hwtimer_read.c \
+		read events/read.c \
 		"/^static void event_fill(/,/^}/ {
 			/\\.lateness/d
 			${ONE_BY_ONE//FILLED/event}
@@ -92,7 +92,7 @@ copy_sources()
 	local from=$1 to=$2 file
 
 	mkdir -p "$to"
-	(cd "$from" && find Kbuild ./*.[ch] uapi tests vm -type f) |
+	(cd "$from" && { module_files; find Kbuild tests vm -type f; }) |
 		while read -r file; do
 			cmp --silent "$from/$file" "$to/$file" ||
 				install -D --mode 755 "$from/$file" "$to/$file"

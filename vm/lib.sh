@@ -356,6 +356,22 @@ is_repository()
 	[ -e "$REPO_DIR/.git" ] && our_git rev-parse >/dev/null 2>&1
 }
 
+# module_objects: what the module is linked from, by Kbuild, without its unit tests
+module_objects()
+{
+	sed -n '/^hwtimer-y :=/,/[^\\]$/ s/^\t\([a-z_/]*\.o\).*/\1/p' "$REPO_DIR/Kbuild"
+}
+
+# module_files: the module's sources, as names from the root: those in the folders of its objects
+module_files()
+{
+	local room
+
+	(cd "$REPO_DIR" && for room in $(module_objects | xargs -n1 dirname | sort -u); do
+		printf '%s\n' "$room"/*.[ch]
+	done | sed 's|^\./||' && printf '%s\n' uapi/linux/*.h)
+}
+
 # In a container, the checkout may be another user's, which git refuses unless it is told.
 our_git()
 {

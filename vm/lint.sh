@@ -65,7 +65,8 @@ main()
 	TEMP=$(mktemp -d)
 	on_exit rm -rf "$TEMP"
 	shopt -s nullglob
-	kernel_sources=(*.[ch] uapi/linux/*.h tests/*.[ch])
+	mapfile -t kernel_sources < <(module_files)
+	kernel_sources+=(tests/*.[ch])
 
 	echo "TAP version 13"
 	[ "${1-files}" != files ] || check_files
@@ -117,7 +118,6 @@ check_module()
 	check "compiles without a warning for uml-7.3" \
 		compiles uml-7.3-kunit
 	check_sparse
-	check_layers
 }
 
 # Number of files that one call of a check gets. To start checkpatch takes as long as to check
@@ -253,7 +253,7 @@ ignored_in()
 
 	case $1 in
 	compat.h | compat_uring.h) ignored+=,$IGNORED_IN_COMPAT_H ;;
-	hwtimer_trace.h) ignored+=,$IGNORED_IN_TRACE_H ;;
+	trace.h) ignored+=,$IGNORED_IN_TRACE_H ;;
 	uapi/*) ignored+=,$IGNORED_IN_UAPI ;;
 	lib/* | bench/server/* | tool/* | examples/* | daemon/* | torture/* | fuzz/* | selftests/library.c | \
 		tests/states/*)
@@ -341,12 +341,6 @@ sparse_is_silent()
 	! grep "^${1//./\\.}:" "$TEMP/sparse"
 }
 
-check_layers()
-{
-	repeat_checks "$VM_DIR/layers.sh"
-	grep '^# ' "$TEMP/repeated" || true
-}
-
 # repeat_checks SCRIPT: its lines of TAP become lines of ours; a crash of it must not pass for
 # success.
 repeat_checks()
@@ -364,7 +358,9 @@ repeat_checks()
 # The sources that have barriers are those of the module. Also checks that the check finds a barrier that lost its comment, and one that lost its pair.
 check_barriers()
 {
-	local sources=(*.[ch] uapi/linux/*.h)
+	local sources
+
+	mapfile -t sources < <(module_files)
 
 	check "each barrier names its pair" awk -f vm/barriers.awk "${sources[@]}"
 	check "a barrier that names no pair is found" \
@@ -378,7 +374,7 @@ finds_barrier()
 {
 	mkdir "$TEMP/barriers"
 	cp --parents "${sources[@]}" "$TEMP/barriers"
-	(cd "$TEMP/barriers" && sed -i "$2" hwtimer_instance.c &&
+	(cd "$TEMP/barriers" && sed -i "$2" instance/instance.c &&
 		awk -f "$VM_DIR/barriers.awk" "${sources[@]}") | tee "$TEMP/found"
 	rm -r "$TEMP/barriers"
 	grep -q -F "$1" "$TEMP/found"

@@ -11,7 +11,7 @@
 #
 # The wheel: tests/states/ compiles the module's own sources for user space and explores
 # all states of wheels with few buckets. The records: tests/litmus/record.pml is a model for
-# spin. Its changes of state must be those of hwtimer_states_after[] in hwtimer_table.c, which
+# spin. Its changes of state must be those of hwtimer_states_after[] in wheel/table.c, which
 # a build of the module with the KUnit suites checks at each change. The events:
 # tests/litmus/events.pml is a model of who turns the wheel, and who wakes whom.
 
@@ -204,7 +204,7 @@ prove_records()
 
 	check "all orders of what happens to a record" model_is_right record "TIMERS=$TIMERS"
 	grep 'states, stored' verified | sed 's/^ */# /'
-	check "the model and hwtimer_table.c have the same changes of state" same_changes
+	check "the model and wheel/table.c have the same changes of state" same_changes
 	for fault in $RECORD_FAULTS; do
 		check "found: $fault" model_fault_found record TIMERS=2 "$fault"
 	done
@@ -241,12 +241,11 @@ wheel_is_right()
 # error counts that the exploration has reported itself.
 wheel_fault_found()
 {
-	local file=hwtimer_$1 edit=$2 copy=$TEMP/copy words status=0
+	local file=wheel/$1 edit=$2 copy=$TEMP/copy words status=0
 
 	rm -rf "$copy"
 	mkdir -p "$copy/bench" "$copy/tests"
-	cp "$REPO_DIR"/hwtimer_*.[ch] "$copy"
-	cp -r "$REPO_DIR/uapi" "$copy"
+	(cd "$REPO_DIR" && module_files | xargs cp --parents --target-directory="$copy")
 	cp -r "$REPO_DIR/bench/wheel" "$copy/bench"
 	cp -r "$REPO_DIR/tests/states" "$copy/tests"
 	sed -i "$edit" "$copy/$file"
@@ -304,7 +303,7 @@ model_fault_found()
 same_changes()
 {
 	sort -u reached | sed 's/^reached //' >model_has
-	python3 - "$REPO_DIR"/hwtimer_table.[hc] <<-'END' | sort >code_has
+	python3 - "$REPO_DIR"/wheel/table.[hc] <<-'END' | sort >code_has
 		import re, sys
 		code, header = (open(file).read() for file in sys.argv[1:])
 		states = re.search(r"enum hwtimer_record_state \{(.*?)\}", header, re.S)[1]

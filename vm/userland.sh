@@ -157,7 +157,7 @@ versions_agree()
 {
 	local version
 
-	version=$(sed -n 's/^#define HWTIMER_VERSION "\(.*\)"/\1/p' hwtimer_version.h)
+	version=$(sed -n 's/^#define HWTIMER_VERSION "\(.*\)"/\1/p' version.h)
 	[ -n "$version" ] || return
 	# The tarball has no debian/.
 	grep -q "^PACKAGE_VERSION=\"$version\"\$" dkms.conf && { [ ! -e debian ] ||
@@ -352,7 +352,7 @@ has_errors()
 # The man page has them under FILES, and installing.md has a table.
 parameters_are_documented()
 {
-	grep -ho '^module_param[a-z_]*([a-z_]*' ./*.c | sed 's/.*(//' | sort >"$ROOT/parameters"
+	grep -ho '^module_param[a-z_]*([a-z_]*' $(module_files) | sed 's/.*(//' | sort >"$ROOT/parameters"
 	[ -s "$ROOT/parameters" ] || return
 	sed -n '/^\.Sh FILES/,/^\.Sh EXAMPLES/p' man/hwtimer.4 |
 		sed -n 's/^\.Va \([a-z_]*\).*/\1/p' | sort -u |
@@ -365,7 +365,7 @@ parameters_are_documented()
 # Programs see ERESTARTSYS as EINTR, and io_uring takes EIOCBQUEUED.
 errors_are_listed()
 {
-	grep -oh -e '-E[A-Z0-9]\{3,\}\>' hwtimer_*.c | tr -d - | sort -u |
+	grep -oh -e '-E[A-Z0-9]\{3,\}\>' $(module_files | grep '\.c$') | tr -d - | sort -u |
 		grep -v -x -e ERESTARTSYS -e EIOCBQUEUED | while read -r error; do
 		grep -q "^|.*\<$error\>" Documentation/calls.md ||
 			echo "missing: $error"
@@ -445,7 +445,7 @@ builds_elsewhere()
 	! command -v clang >/dev/null || compiler=clang
 	mkdir -p "$bin" "$tree" && ln -s /usr/bin/* "$bin" 2>/dev/null
 	rm -f "$bin"/apt* "$bin"/dpkg* "$bin"/*pkg-config* "$bin"/pkgconf*
-	cp -r Makefile hwtimer_version.h uapi lib tool examples vm "$tree" || return
+	cp -r Makefile version.h uapi lib tool examples vm "$tree" || return
 	env --unset=WERROR PATH="$bin" make --no-print-directory -C "$tree" CC=$compiler \
 		CFLAGS=-O0 library tool examples || return
 	"$tree/build/tool/hwtimerctl" --version && [ -x "$tree/build/examples/retry" ] &&

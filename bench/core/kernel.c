@@ -10,7 +10,7 @@
 #include <linux/uio.h>
 #include <linux/vmalloc.h>
 
-#include "hwtimer_debug.h"
+#include "show/debug.h"
 #include "sim.h"
 
 /* There is no debugfs. */

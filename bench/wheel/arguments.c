@@ -5,7 +5,7 @@
 #include <err.h>
 
 #include "arguments.h"
-#include "hwtimer_wheel.h"
+#include "wheel/wheel.h"
 
 #define TIMERS_MEASURE 1000000
 #define TIMERS_CHECK 20000

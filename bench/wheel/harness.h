@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The work of an instance and its worker on a wheel (hwtimer_request.c, hwtimer_supply.c,
- * hwtimer_wakeup.c and hwtimer_turn.c), without locks, system calls and sleep. The caller
+ * The work of an instance and its worker on a wheel (timers/request.c, memory/supply.c,
+ * worker/wakeup.c and events/turn.c), without locks, system calls and sleep. The caller
  * sets the clock, and each wake-up moves it to the time of that wake-up.
  */
 #ifndef BENCH_HARNESS_H
 #define BENCH_HARNESS_H
 
-#include "hwtimer_wheel.h"
+#include "wheel/wheel.h"
 #include "timers.h"
 
 /**

@@ -3,8 +3,8 @@
  * Provides in user space those parts of the kernel that the module's wheel uses.
  *
  * include/linux/ has headers with the names of the kernel's headers. They contain only
- * the functions that hwtimer_wheel.c, hwtimer_hashed.c, hwtimer_hierarchy.c,
- * hwtimer_table.c and hwtimer_chunk.c use; a change to those files may need more of
+ * the functions that wheel/wheel.c, wheel/hashed.c, wheel/hierarchy.c,
+ * wheel/table.c and wheel/chunk.c use; a change to those files may need more of
  * them. kernel.c has the functions that are too long for a header: the allocators and a
  * search for a bit.
  *

@@ -4,7 +4,7 @@
  * of the instance's lock can happen: SCHEDULE, expiry, read(), CANCEL, CANCEL_ALL and close(),
  * with one-shot and periodic timers. vm/proofs.sh runs it; each variant with a fault must
  * fail. It compares the changes of state that are reached, BECOME(), with
- * hwtimer_states_after[] in hwtimer_table.c. events.pml is a model of who wakes whom.
+ * hwtimer_states_after[] in wheel/table.c. events.pml is a model of who wakes whom.
  *
  * Each atomic block is one hold of the lock. The model has RECORDS records, handed out as
  * the table does: the lowest free one. The state of the second record of a periodic timer,

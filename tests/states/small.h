@@ -12,7 +12,7 @@
 
 #include <linux/bitops.h>
 
-#include "../../hwtimer_limits.h"
+#include "../../constants.h"
 
 /* As in the kernel's <linux/compiler_attributes.h> */
 #define __packed __attribute__((__packed__))
@@ -37,7 +37,7 @@ extern unsigned int states_hold;
 #define HWTIMER_CHUNK_INDICES (2 * HWTIMER_CHUNK_ENTRIES)
 #define HWTIMER_CHUNK_BYTES (16 + 8 * HWTIMER_CHUNK_ENTRIES)
 
-/* hwtimer_hierarchy.c rotates words with a bit for each bucket of a level. */
+/* wheel/hierarchy.c rotates words with a bit for each bucket of a level. */
 static inline u64 states_rotate(u64 word, unsigned int shift)
 {
 	const unsigned int bits = 2U << HWTIMER_LEVEL_SHIFT;

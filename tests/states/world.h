@@ -7,7 +7,7 @@
 #ifndef STATES_WORLD_H
 #define STATES_WORLD_H
 
-#include "hwtimer_kinds.h"
+#include "wheel/kinds.h"
 
 #include "config.h"
 

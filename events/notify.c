@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Tells readers that events wait, or that the clock was set; see events/notify.h.
+ * Readers are threads in read() and poll(), and epoll instances.
+ */
+#include <linux/ktime.h>
+#include <linux/poll.h>
+#include <linux/wait.h>
+
+#include "hwtimer.h"
+#include "events/notify.h"
+
+/**
+ * hwtimer_notice_enough - check whether as many events wait as readers want
+ * @instance: the instance; no lock is needed
+ *
+ * When the ring is full, or the events reach the limit of timers, or the user's limit has
+ * left room for no other timer, no more can come. Then readers are told whatever the
+ * threshold is.
+ *
+ * Return: whether readers have to be told of events.
+ */
+bool hwtimer_notice_enough(const struct hwtimer_instance *instance)
+{
+	const struct hwtimer_notice *notice = &instance->notice;
+	const struct hwtimer_events *events = &instance->events;
+	u32 unread = READ_ONCE(events->unread);
+
+	/* The settings of an instance that has not started may still change. */
+	if (!unread || !hwtimer_instance_started(instance))
+		return false;
+	return unread >= READ_ONCE(notice->events) ||
+	       READ_ONCE(notice->overdue) || hwtimer_events_full(events) ||
+	       READ_ONCE(instance->stats.ready) >= instance->settings.timers;
+}
+
+/**
+ * hwtimer_notice_readable - check whether read() has to stop waiting
+ * @instance: the instance; no lock is needed
+ *
+ * Return: whether enough events or a report wait, or the instance is stopped.
+ */
+bool hwtimer_notice_readable(const struct hwtimer_instance *instance)
+{
+	return READ_ONCE(instance->notice.clock_set) ||
+	       READ_ONCE(instance->stopped) || hwtimer_notice_enough(instance);
+}
+
+/**
+ * hwtimer_notice_mask - compute the mask that poll() returns
+ * @instance: the instance; its lock is held
+ *
+ * Events are queued under the lock, too, and the wake-up follows. So either this function
+ * sees the event, or the wake-up finds the poller.
+ *
+ * Return: EPOLLIN | EPOLLRDNORM, EPOLLHUP, both, or 0.
+ */
+__poll_t hwtimer_notice_mask(const struct hwtimer_instance *instance)
+{
+	bool drained = hwtimer_instance_drained(instance);
+	bool ready = !drained && hwtimer_notice_readable(instance);
+
+	lockdep_assert_held(&instance->lock);
+	ready |= READ_ONCE(instance->notice.clock_set);
+	return (drained ? EPOLLHUP : 0) | (ready ? EPOLLIN | EPOLLRDNORM : 0);
+}
+
+/**
+ * hwtimer_notice_wait - wait until hwtimer_notice_readable()
+ * @instance: the instance; its lock is not held
+ *
+ * Return: 0, or -ERESTARTSYS: a signal came. May sleep.
+ */
+int hwtimer_notice_wait(struct hwtimer_instance *instance)
+{
+	return wait_event_interruptible(instance->readers,
+					hwtimer_notice_readable(instance));
+}
+
+/**
+ * hwtimer_notice_wake - wake the readers
+ * @instance: the instance; its lock is not held
+ * @mask: the mask that poll() will return
+ *
+ * Takes the lock of the wait queue. Does not sleep.
+ */
+void hwtimer_notice_wake(struct hwtimer_instance *instance, __poll_t mask)
+{
+	lockdep_assert_not_held(&instance->lock);
+	/* Nothing comes after the end that would wake the next exclusive waiter. */
+	if (mask & EPOLLHUP)
+		wake_up_all(&instance->readers);
+	else
+		wake_up_poll(&instance->readers, mask);
+}
+
+/**
+ * hwtimer_notice_hang_up - tell all readers that no event is left and none will come
+ * @instance: the instance; its lock is not held
+ *
+ * Does not sleep.
+ */
+void hwtimer_notice_hang_up(struct hwtimer_instance *instance)
+{
+	hwtimer_notice_wake(instance, EPOLLHUP);
+}
+
+/* If few events are to be announced after a delay, has the worker come then. */
+static void notice_delay(struct hwtimer_instance *instance)
+{
+	struct hwtimer_notice *notice = &instance->notice;
+
+	if (notice->events <= 1 || notice->delay == HWTIMER_NEVER ||
+	    notice->overdue || notice->due != HWTIMER_TICK_NONE ||
+	    instance->stopped)
+		return;
+	notice->due = notice->first + notice->delay;
+	hwtimer_wakeup_chores(instance, notice->due);
+}
+
+/**
+ * hwtimer_notice_unpark - have the worker come, unless readers are to come
+ * @instance: the instance; its lock is held
+ *
+ * Called when events were taken or dropped, or the threshold was raised: timers may be due
+ * that nobody turns the wheel for.
+ */
+void hwtimer_notice_unpark(struct hwtimer_instance *instance)
+{
+	struct hwtimer_events *events = &instance->events;
+
+	lockdep_assert_held(&instance->lock);
+	/* The report that the clock was set goes without a hold of the lock. */
+	if (likely(!events->parked) || hwtimer_events_full(events) ||
+	    hwtimer_notice_enough(instance))
+		return;
+	events->parked = false;
+	hwtimer_wakeup_again(instance);
+}
+
+/**
+ * hwtimer_notice_queued - note that events were queued
+ * @instance: the instance; its lock is held
+ *
+ * Return: whether the caller has to call hwtimer_notice_wake() without the lock.
+ */
+bool hwtimer_notice_queued(struct hwtimer_instance *instance)
+{
+	lockdep_assert_held(&instance->lock);
+	if (instance->notice.first == HWTIMER_TICK_NONE)
+		instance->notice.first = ktime_get_ns();
+	notice_delay(instance);
+	return hwtimer_notice_readable(instance);
+}
+
+/**
+ * hwtimer_notice_taken - note that events were read or discarded
+ * @instance: the instance; its lock is held
+ *
+ * As long as any event is left, the delay still counts from the time at which events
+ * began to wait.
+ */
+void hwtimer_notice_taken(struct hwtimer_instance *instance)
+{
+	lockdep_assert_held(&instance->lock);
+	if (instance->events.unread)
+		return;
+	instance->notice.first = HWTIMER_TICK_NONE;
+	instance->notice.due = HWTIMER_TICK_NONE;
+	WRITE_ONCE(instance->notice.overdue, false);
+}
+
+/**
+ * hwtimer_notice_set - HWTIMER_IOC_NOTIFY: choose when readers are told
+ * @instance: the instance; its lock is not held
+ * @events: number of events that make poll() ready
+ * @delay: time after the first event at which poll() becomes ready anyway, ns;
+ *	HWTIMER_NEVER: it does not
+ *
+ * Does not sleep. Takes the lock.
+ */
+void hwtimer_notice_set(struct hwtimer_instance *instance, u32 events,
+			u64 delay)
+{
+	struct hwtimer_notice *notice = &instance->notice;
+	bool ready;
+
+	spin_lock(&instance->lock);
+	WRITE_ONCE(notice->events, events);
+	notice->delay = delay;
+	notice->due = HWTIMER_TICK_NONE;
+	WRITE_ONCE(notice->overdue, false);
+	if (instance->events.unread)
+		notice_delay(instance);
+	ready = hwtimer_notice_readable(instance);
+	hwtimer_notice_unpark(instance);
+	spin_unlock(&instance->lock);
+
+	if (ready)
+		hwtimer_notice_wake(instance, EPOLLIN | EPOLLRDNORM);
+}
+
+/**
+ * hwtimer_notice_init - initialize the notice of a new instance
+ * @notice: the notice, zeroed
+ */
+void hwtimer_notice_init(struct hwtimer_notice *notice)
+{
+	notice->first = HWTIMER_TICK_NONE;
+	notice->due = HWTIMER_TICK_NONE;
+}
+
+/*
+ * The time to check the clock next: the next full second, so that all instances of a
+ * worker share the wake-up.
+ */
+static u64 next_check(u64 now)
+{
+	return now - now % NSEC_PER_SEC + NSEC_PER_SEC;
+}
+
+/* Whether setting the clock affects a timer: a pending one, or one that rests. */
+static bool watched(const struct hwtimer_instance *instance)
+{
+	return (instance->stats.pending || instance->periodic) &&
+	       !instance->stopped;
+}
+
+/**
+ * hwtimer_notice_watch_clock - if timers need it, begin to check whether the clock is set
+ * @instance: the instance; its lock is held
+ *
+ * Called after a timer may have become pending.
+ */
+void hwtimer_notice_watch_clock(struct hwtimer_instance *instance)
+{
+	struct hwtimer_notice *notice = &instance->notice;
+
+	lockdep_assert_held(&instance->lock);
+	if (likely(!(instance->settings.flags &
+		     HWTIMER_SETUP_REPORT_CLOCK_SET)) ||
+	    notice->watching || !watched(instance))
+		return;
+	notice->watching = true;
+	notice->offset = hwtimer_clock_offset(instance->settings.clock);
+	hwtimer_wakeup_chores(instance, next_check(ktime_get_ns()));
+}
+
+/**
+ * hwtimer_notice_check_clock - check whether the clock was set
+ * @instance: the instance; its lock is held
+ *
+ * Return: whether the caller has to call hwtimer_notice_wake() without the lock.
+ */
+bool hwtimer_notice_check_clock(struct hwtimer_instance *instance)
+{
+	struct hwtimer_notice *notice = &instance->notice;
+	s64 offset;
+
+	lockdep_assert_held(&instance->lock);
+	if (likely(!notice->watching) || instance->stopped)
+		return false;
+	offset = hwtimer_clock_offset(instance->settings.clock);
+	if (notice->offset == offset)
+		return false;
+	notice->offset = offset;
+	instance->stats.clock_sets++;
+	WRITE_ONCE(notice->clock_set, 1);
+	return true;
+}
+
+/**
+ * hwtimer_notice_take_report - take the report that the clock was set
+ * @instance: the instance; no lock is needed
+ *
+ * Return: whether the caller got it. Of several readers, one does.
+ */
+bool hwtimer_notice_take_report(struct hwtimer_instance *instance)
+{
+	/* Orders nothing: only one reader gets the report. */
+	return READ_ONCE(instance->notice.clock_set) &&
+	       xchg(&instance->notice.clock_set, 0);
+}
+
+/**
+ * hwtimer_notice_chores - tell readers if a delay has passed or the clock was set
+ * @instance: the instance; its lock is not held
+ *
+ * For the worker's chores. Takes the lock; does not sleep.
+ */
+void hwtimer_notice_chores(struct hwtimer_instance *instance)
+{
+	struct hwtimer_notice *notice = &instance->notice;
+	u64 now = ktime_get_ns();
+	bool tell;
+
+	spin_lock(&instance->lock);
+	tell = hwtimer_notice_check_clock(instance);
+	if (notice->due <= now) {
+		/* If enough events waited before, readers were told already. */
+		tell |= !hwtimer_notice_enough(instance);
+		notice->due = HWTIMER_TICK_NONE;
+		WRITE_ONCE(notice->overdue, true);
+	} else if (notice->due != HWTIMER_TICK_NONE && !instance->stopped) {
+		hwtimer_wakeup_chores(instance, notice->due);
+	}
+	notice->watching = notice->watching && watched(instance);
+	if (notice->watching)
+		hwtimer_wakeup_chores(instance, next_check(now));
+	spin_unlock(&instance->lock);
+
+	if (tell)
+		hwtimer_notice_wake(instance, EPOLLIN | EPOLLRDNORM);
+}

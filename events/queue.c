@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Lets timers expire, and keeps their events; see events/queue.h.
+ */
+#include <linux/bitops.h>
+#include <linux/minmax.h>
+
+#include "hwtimer.h"
+#include "events/queue.h"
+#include "events/notify.h"
+#include "events/period.h"
+#include "trace.h"
+
+/*
+ * The index of an event in stats.lateness: see HWTIMER_LATENESS_BOUND. In units of 256 ns,
+ * the two bits after the highest one choose among the four buckets of a power of two; below
+ * 1,024 ns, each unit has a bucket.
+ */
+static unsigned int lateness_class(u64 lateness)
+{
+	u64 units = lateness >> 8;
+	unsigned int shift = fls64(units | 4) - 3;
+
+	return min(4 * shift + (unsigned int)(units >> shift),
+		   HWTIMER_LATENESS_BUCKETS - 1U);
+}
+
+/*
+ * Puts the events of timers that have expired into the ring, and counts how late they are.
+ * Those that expire together often have the same class of lateness. So the loop counts them
+ * in a register; in memory, each increment would have to wait for the one before. The last
+ * class has no upper limit, so a lateness beyond it is classified anew each time.
+ */
+static void events_add(struct hwtimer_instance *instance, const u32 *due,
+		       unsigned int count, u64 now)
+{
+	struct hwtimer_events *events = &instance->events;
+	struct hwtimer_stats *stats = &instance->stats;
+	unsigned int i, class = 0, alike = 0;
+	/* Latenesses of @class: from @least on, fewer than @range ns more */
+	u64 least = 0, range = HWTIMER_LATENESS_BOUND(1);
+	u64 latest = stats->lateness_max, sum = 0;
+
+	/* The loop below has no register left for this. */
+	for (i = 0; trace_hwtimer_expire_enabled() && i < count; i++)
+		trace_hwtimer_expire(instance, due[i], now);
+	for (i = 0; i < count; i++) {
+		struct hwtimer_record *record =
+			hwtimer_table_record(&instance->table, due[i]);
+		u64 lateness = now - record->deadline;
+
+		*hwtimer_events_id(events, events->tail + i) =
+			hwtimer_table_id(record, due[i]);
+		if (unlikely(hwtimer_record_periodic(record)))
+			record->told = 0;
+		record->lateness = min_t(u64, lateness, U32_MAX);
+		sum += record->lateness;
+		latest = max(latest, lateness);
+		if (unlikely(lateness - least >= range)) {
+			stats->lateness[class] += alike;
+			class = lateness_class(lateness);
+			least = HWTIMER_LATENESS_BOUND(class);
+			range = HWTIMER_LATENESS_BOUND(class + 1) - least;
+			alike = 0;
+		}
+		alike++;
+	}
+	stats->lateness[class] += alike;
+	stats->lateness_max = latest;
+	stats->lateness_sum += sum;
+	WRITE_ONCE(events->tail, events->tail + count);
+	WRITE_ONCE(events->unread, events->unread + count);
+}
+
+/**
+ * hwtimer_events_turn - let timers expire that are due
+ * @instance: the instance, which is not stopped; its lock is held, and its ring is not full
+ * @now: ns on the instance's clock, read under the lock
+ *
+ * The caller then wakes the readers, if hwtimer_notice_queued() says so, and sees to it that
+ * somebody turns the wheel when there is more to do.
+ *
+ * Return: the number of events, HWTIMER_HOLD at most; 0 does not mean that nothing is due.
+ */
+unsigned int hwtimer_events_turn(struct hwtimer_instance *instance, u64 now)
+{
+	u32 due[HWTIMER_HOLD] __uninitialized;
+	unsigned int found;
+
+	lockdep_assert_held(&instance->lock);
+	instance->events.parked = false;
+	hwtimer_wakeup_followed(instance);
+	hwtimer_wakeup_follow(instance, now);
+	found = hwtimer_wheel_advance(&instance->wheel, now, due);
+	if (!found)
+		return 0;
+	events_add(instance, due, found, now);
+	instance->stats.pending -= found;
+	instance->stats.expired += found;
+	WRITE_ONCE(instance->stats.ready, instance->stats.ready + found);
+	instance->turns++;
+	hwtimer_supply_trim(instance);
+	return found;
+}
+
+/**
+ * hwtimer_events_taken - note that events have left the ring, or their entries have died
+ * @instance: the instance; its lock is held
+ * @count: number of events that were live
+ *
+ * The dead entries at an end of the ring go. The caller has moved its head and next.
+ */
+void hwtimer_events_taken(struct hwtimer_instance *instance, u32 count)
+{
+	struct hwtimer_events *events = &instance->events;
+
+	lockdep_assert_held(&instance->lock);
+	WRITE_ONCE(instance->stats.ready, instance->stats.ready - count);
+	/* Only dead entries are left. They make room, and still count for HWTIMER_IOC_ACK. */
+	if (!instance->stats.ready) {
+		events->dropped = min(events->dropped + events->read,
+				      HWTIMER_DROPPED_MAX);
+		events->read = 0;
+	}
+	if (!events->unread)
+		WRITE_ONCE(events->tail, events->next);
+	if (!events->read)
+		WRITE_ONCE(events->head, events->next);
+	hwtimer_notice_taken(instance);
+	hwtimer_shrink_ended(instance);
+}
+
+/**
+ * hwtimer_events_drop - drop the event of an expired timer, and free the timer
+ * @instance: the instance; its lock is held
+ * @record: the timer's record, in state HWTIMER_EXPIRED
+ * @index: index of the record
+ *
+ * That may make room, so the caller calls hwtimer_notice_unpark() in the same hold.
+ */
+void hwtimer_events_drop(struct hwtimer_instance *instance,
+			 struct hwtimer_record *record, u32 index)
+{
+	struct hwtimer_events *events = &instance->events;
+
+	lockdep_assert_held(&instance->lock);
+	trace_hwtimer_discard(instance, index);
+	if (!(record->flags & HWTIMER_RECORD_READ))
+		WRITE_ONCE(events->unread, events->unread - 1);
+	hwtimer_period_free(instance, index);
+	instance->stats.discarded++;
+	hwtimer_events_taken(instance, 1);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Keeps the events of an instance, and lets timers expire into them.
+ *
+ * Events wait in a ring, as the ids of their timers, in the order in which these expired. The
+ * ring is bounded, so that nobody works ahead of the program: what does not fit stays in the
+ * wheel.
+ * Two halves fill the ring, the worker (events/turn.c) and read() (events/read.c). They
+ * promise each other:
+ *
+ *   the worker	turns the wheel while a hold of timers fits into the ring, and wakes readers
+ *		when there is something for them. Then it parks: it comes no more of itself
+ *   read()	turns the wheel when no event is left and timers are due. Where it leaves
+ *		timers behind that are due, the instance is readable, or it has the worker
+ *		come
+ *   anybody	who makes room or raises the threshold: the same, hwtimer_notice_unpark()
+ *
+ * tests/litmus/events.pml is a model of this.
+ *
+ * An event is dropped by freeing its timer: then its id is dead. (Not a stamp, as in the wheel:
+ * an event may stay unread for so long that stamps come again.) With HWTIMER_SETUP_AT_LEAST_ONCE,
+ * events that were read stay in the ring until they are acknowledged.
+ */
+#ifndef HWTIMER_EVENTS_H
+#define HWTIMER_EVENTS_H
+
+#include <linux/compiler.h>
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#include "constants.h"
+
+struct hwtimer_instance;
+struct hwtimer_record;
+
+/* ACK says how many events it has ended, in an int; those in the ring count, too. */
+#define HWTIMER_DROPPED_MAX ((u32)INT_MAX - HWTIMER_EVENTS)
+
+/**
+ * struct hwtimer_events - the events of an instance
+ * @ring: @mask + 1 ids, a power of two; NULL until the instance has started
+ * @mask: number of entries minus 1
+ * @bound: timers may expire while no more entries than this are in use
+ * @head: number of the oldest entry; the numbers of entries count on for ever, and those of
+ *	the ring are their remainders
+ * @next: number of the entry that is read next; @head without HWTIMER_SETUP_AT_LEAST_ONCE
+ * @tail: one past the number of the newest entry
+ * @unread: number of live entries from @next on; if it is 0, @tail is @next
+ * @read: number of entries before @next that were read, live or not; if it is 0, @head is
+ *	@next
+ * @dropped: number of events older than @head that were read and then dropped, and are still to
+ *	be acknowledged, at most HWTIMER_DROPPED_MAX
+ * @parked: timers are due, and the worker does not come for them of itself
+ *
+ * Protected by the instance's lock. @bound, @head, @tail and @unread are also read without it.
+ */
+struct hwtimer_events {
+	u64 *ring;
+	u32 mask;
+	u32 bound;
+	u32 head;
+	u32 next;
+	u32 tail;
+	u32 unread;
+	u32 read;
+	u32 dropped;
+	bool parked;
+};
+
+/**
+ * hwtimer_events_full - whether the ring may have no room for what a turn lets expire
+ * @events: the events; no lock is needed
+ *
+ * Return: whether no timer may expire until events are taken. Any context.
+ */
+static inline bool hwtimer_events_full(const struct hwtimer_events *events)
+{
+	u32 used = READ_ONCE(events->tail) - READ_ONCE(events->head);
+
+	return used > READ_ONCE(events->bound);
+}
+
+/* The id in entry @nr. */
+static inline u64 *hwtimer_events_id(const struct hwtimer_events *events,
+				     u32 nr)
+{
+	return &events->ring[nr & events->mask];
+}
+
+/* The memory of a ring, bytes */
+static inline size_t hwtimer_events_bytes(u32 entries)
+{
+	return (size_t)entries * sizeof(u64);
+}
+
+/**
+ * hwtimer_events_move - move the events to another ring
+ * @events: the events; the instance's lock is held
+ * @ring: memory of the other ring
+ * @entries: its number of entries; a power of two, with room for all that are in use
+ *
+ * A turn lets up to HWTIMER_HOLD timers expire. With the ring with which an instance starts,
+ * there are only HWTIMER_START_RECORDS timers, for which half of that ring is enough. The
+ * caller frees the memory of the old ring.
+ */
+static inline void hwtimer_events_move(struct hwtimer_events *events, u64 *ring,
+				       u32 entries)
+{
+	u32 nr;
+
+	for (nr = events->head; nr != events->tail; nr++)
+		ring[nr & (entries - 1)] = *hwtimer_events_id(events, nr);
+	events->ring = ring;
+	events->mask = entries - 1;
+	WRITE_ONCE(events->bound, entries - min(entries / 2, HWTIMER_HOLD));
+}
+
+unsigned int hwtimer_events_turn(struct hwtimer_instance *instance, u64 now);
+void hwtimer_events_taken(struct hwtimer_instance *instance, u32 count);
+void hwtimer_events_drop(struct hwtimer_instance *instance,
+			 struct hwtimer_record *record, u32 index);
+
+#endif /* HWTIMER_EVENTS_H */

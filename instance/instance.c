@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Puts an instance together from its parts, stops it, and takes it apart; see
+ * instance/instance.h.
+ */
+#include <linux/poll.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "hwtimer.h"
+#include "instance/instance.h"
+#include "alloc.h"
+#include "events/notify.h"
+#include "show/registry.h"
+#include "trace.h"
+#include "events/turn.h"
+#include "worker/workers.h"
+
+/* Frees instances that were closed while a worker served them */
+static struct workqueue_struct *hwtimer_free_queue;
+
+/*
+ * Allocates an instance, and charges for it. Returns NULL: no memory. May sleep, but does not
+ * reclaim memory for long: open() holds the mutex of all misc devices.
+ */
+static struct hwtimer_instance *instance_alloc(struct hwtimer_account *account)
+{
+	struct hwtimer_instance *instance;
+	u64 bytes = hwtimer_supply_base_bytes();
+
+	if (!hwtimer_memory_allows(bytes) ||
+	    !hwtimer_account_charge(account, bytes))
+		return NULL;
+	instance = kzalloc(sizeof(*instance), HWTIMER_GFP_AHEAD);
+	if (!instance) {
+		hwtimer_account_uncharge(account, bytes);
+		return NULL;
+	}
+	instance->account = account;
+	instance->charged = bytes;
+	return instance;
+}
+
+/* Frees an instance that nobody uses. May sleep. */
+static void instance_free(struct hwtimer_instance *instance)
+{
+	struct hwtimer_account *account = instance->account;
+
+	trace_hwtimer_close(instance);
+	hwtimer_tenant_put(hwtimer_worker_tenant(&instance->job));
+	hwtimer_wheel_drain(&instance->wheel);
+	hwtimer_pool_drain(&instance->pool);
+	hwtimer_table_destroy(&instance->table);
+	/* Some of it may have been freed before. */
+	hwtimer_table_free_some(&instance->shrink.outgrown, U32_MAX);
+	if (hwtimer_instance_extended(instance))
+		kvfree(instance->wheel_memory);
+	kvfree(instance->start_memory);
+	hwtimer_supply_release(instance);
+	kfree(instance);
+	hwtimer_account_put(account);
+}
+
+static void instance_free_work(struct work_struct *work)
+{
+	instance_free(container_of(work, struct hwtimer_instance, free_work));
+}
+
+/* Called by the worker when it has left the instance. The last user has it freed. */
+static void instance_job_left(struct hwtimer_job *job)
+{
+	struct hwtimer_instance *instance =
+		container_of(job, struct hwtimer_instance, job);
+
+	/* Not here: other instances of the worker would wait. */
+	if (refcount_dec_and_test(&instance->users))
+		queue_work(hwtimer_free_queue, &instance->free_work);
+}
+
+/**
+ * hwtimer_instance_create - create an instance with the default settings
+ * @account: the account from hwtimer_account_of_caller(), or NULL. After success, the
+ *	reference is the instance's
+ *
+ * Return: the instance, entered in the registry; NULL: no memory, or the account has no
+ * room for it. It has no worker until it starts. May sleep.
+ */
+struct hwtimer_instance *
+hwtimer_instance_create(struct hwtimer_account *account)
+{
+	struct hwtimer_instance *instance = instance_alloc(account);
+
+	if (!instance)
+		return NULL;
+	instance->opener = task_tgid_nr(current);
+	instance->tenant = hwtimer_workers_caller();
+	mutex_init(&instance->setup);
+	spin_lock_init(&instance->lock);
+	init_waitqueue_head(&instance->readers);
+	instance->settings = hwtimer_settings_default();
+	hwtimer_notice_init(&instance->notice);
+	instance->trim.at = HWTIMER_TICK_NONE;
+	instance->shrink.at = HWTIMER_TICK_NONE;
+	instance->wakeup.at = HWTIMER_TICK_NONE;
+	/* hwtimer_instance_behind() is false until there is a wheel. */
+	instance->wakeup.follow_at = MAX_JIFFY_OFFSET;
+	hwtimer_job_init(&instance->job, hwtimer_turn, hwtimer_turn_chores);
+	/* The caller and the worker */
+	refcount_set(&instance->users, 2);
+	INIT_WORK(&instance->free_work, instance_free_work);
+	hwtimer_registry_add(instance);
+	trace_hwtimer_open(instance);
+	return instance;
+}
+
+/**
+ * hwtimer_instance_put - give a reference to an instance up
+ * @instance: the instance; must not be used afterwards
+ *
+ * If it was closed, and nobody else uses it, frees it and all its timers. That takes time
+ * in proportion to the number of timers. May sleep; no lock of the instance is held.
+ */
+void hwtimer_instance_put(struct hwtimer_instance *instance)
+{
+	might_sleep();
+	if (refcount_dec_and_test(&instance->users))
+		instance_free(instance);
+}
+
+/**
+ * hwtimer_instance_destroy - close an instance
+ * @instance: the instance; nothing but its worker and readers of debugfs still uses it
+ *
+ * Waits for none of these. If the worker is just serving the instance, a work item frees it
+ * after that slice; a reader that is showing it frees it afterwards. Otherwise this function
+ * does. May sleep; no lock of the instance is held.
+ */
+void hwtimer_instance_destroy(struct hwtimer_instance *instance)
+{
+	hwtimer_registry_remove(&instance->listing);
+	/* A worker that does not serve the instance now is no user. */
+	if (!hwtimer_worker_leave(&instance->job, instance_job_left))
+		refcount_dec(&instance->users);
+	hwtimer_instance_put(instance);
+}
+
+/**
+ * hwtimer_instance_start - create the workqueue that frees instances, at module load
+ *
+ * Return: 0 or -ENOMEM. May sleep.
+ */
+int hwtimer_instance_start(void)
+{
+	hwtimer_free_queue = alloc_workqueue("hwtimer_free", WQ_UNBOUND, 0);
+	return hwtimer_free_queue ? 0 : -ENOMEM;
+}
+
+/**
+ * hwtimer_instance_finish - wait until all instances are freed, at module unload
+ *
+ * Called when no file is open, and after the workers have ended. May sleep.
+ */
+void hwtimer_instance_finish(void)
+{
+	destroy_workqueue(hwtimer_free_queue);
+}
+
+/* Stops an instance that is not stopped yet. */
+static void stop_first(struct hwtimer_instance *instance)
+{
+	lockdep_assert_held(&instance->lock);
+	instance->stopped_at = hwtimer_instance_now(instance);
+	/* Pairs with the smp_load_acquire() in hwtimer_instance_drained(). */
+	smp_store_release(&instance->stopped, true);
+	hwtimer_worker_forget(&instance->job);
+	/* What the worker has to come for in spite of that. */
+	if (instance->trim.at != HWTIMER_TICK_NONE)
+		hwtimer_wakeup_chores(instance, instance->trim.at);
+	if (instance->shrink.at != HWTIMER_TICK_NONE)
+		hwtimer_wakeup_chores(instance, instance->shrink.at);
+}
+
+/**
+ * hwtimer_instance_stop - stop an instance for good
+ * @instance: the instance; its lock is not held. May be stopped already
+ *
+ * From now on no timer expires, none can be scheduled, and readers are told so. The
+ * worker forgets the alarms of the instance, except for trimming memory. Does not sleep; takes
+ * the instance's lock, and wakes readers without it.
+ */
+void hwtimer_instance_stop(struct hwtimer_instance *instance)
+{
+	__poll_t mask = 0;
+
+	spin_lock(&instance->lock);
+	if (!instance->stopped) {
+		stop_first(instance);
+		mask = hwtimer_instance_drained(instance) ?
+			       EPOLLHUP :
+			       EPOLLIN | EPOLLRDNORM;
+	}
+	spin_unlock(&instance->lock);
+	if (mask)
+		hwtimer_notice_wake(instance, mask);
+}

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Executes the ioctls: copies the arguments in, checks them, calls the layer below, and
+ * copies the results out. The arguments come unchecked from user space.
+ */
+#include <linux/nospec.h>
+#include <linux/uaccess.h>
+
+#include "hwtimer.h"
+#include "timers/run.h"
+#include "timers/cancel_all.h"
+#include "instance/instance.h"
+#include "instance/ioctl.h"
+#include "show/query.h"
+#include "events/read.h"
+#include "timers/request.h"
+#include "show/stats.h"
+
+static_assert(sizeof(struct hwtimer_setup) == 32);
+static_assert(sizeof(struct hwtimer_info) == 80);
+static_assert(sizeof(struct hwtimer_request) == 64);
+static_assert(sizeof(struct hwtimer_submit) == 16);
+static_assert(sizeof(struct hwtimer_bulk_timer) == 16);
+static_assert(sizeof(struct hwtimer_bulk) == 40);
+static_assert(sizeof(struct hwtimer_timer) == 64);
+static_assert(sizeof(struct hwtimer_list) == 24);
+static_assert(sizeof(struct hwtimer_stats) == 888);
+static_assert(sizeof(struct hwtimer_notify) == 16);
+static_assert(sizeof(struct hwtimer_event) == 32);
+static_assert(sizeof(struct hwtimer_ack) == 8);
+
+#ifndef HWTIMER_SMALL
+/* What HWTIMER_EVENTS_MAX promises */
+static_assert(HWTIMER_EVENTS - HWTIMER_EVENTS_MAX == 0);
+static_assert(HWTIMER_HOLD == 256);
+#endif
+
+/* What the commands but those for one timer take and return */
+union argument {
+	struct hwtimer_setup setup;
+	struct hwtimer_info info;
+	struct hwtimer_submit submit;
+	struct hwtimer_bulk bulk;
+	struct hwtimer_timer timer;
+	struct hwtimer_list list;
+	struct hwtimer_stats stats;
+	struct hwtimer_notify notify;
+	struct hwtimer_ack ack;
+};
+
+static long ioctl_info(struct hwtimer_instance *instance,
+		       union argument *argument)
+{
+	/* Before the settings: if it has started, they do not change any more. */
+	bool started = hwtimer_instance_started(instance);
+	struct hwtimer_settings copy;
+	/*
+	 * Does not take the mutex setup. A program calls this to find out what descriptor
+	 * it has been given. Whoever gave it may hold the mutex.
+	 */
+	const struct hwtimer_settings *settings =
+		hwtimer_settings_get(instance, &copy);
+
+	argument->info = (struct hwtimer_info){
+		.abi_version = HWTIMER_ABI_VERSION,
+		.started = started,
+		.tick = settings->shape.tick,
+		.timers = settings->timers,
+		.buckets = settings->shape.buckets,
+		.kind = settings->shape.kind,
+		.clock = hwtimer_clock_number(settings->clock),
+		.flags = settings->flags,
+		.until_next = hwtimer_query_until_next(instance),
+		.tick_min = HWTIMER_TICK_MIN,
+		.tick_max = HWTIMER_TICK_MAX,
+		.timers_max = hwtimer_max_timers,
+		.buckets_min = HWTIMER_BUCKETS_MIN,
+		.buckets_max = HWTIMER_BUCKETS_MAX,
+	};
+	return 0;
+}
+
+static long ioctl_setup(struct hwtimer_instance *instance,
+			union argument *argument)
+{
+	struct hwtimer_settings settings;
+	int err = hwtimer_settings_choose(&settings, &argument->setup);
+
+	return err ?: hwtimer_settings_set(instance, &settings);
+}
+
+/* Does one SCHEDULE, CANCEL or RESCHEDULE. */
+static noinline long ioctl_request(struct hwtimer_instance *instance,
+				   void __user *argument, enum hwtimer_op op)
+{
+	struct hwtimer_request __user *user_request = argument;
+	struct hwtimer_request request __uninitialized;
+	bool names;
+
+	if (copy_from_user(&request, user_request, sizeof(request)))
+		return -EFAULT;
+	request.op = op;
+	names = hwtimer_request_names(&request);
+	/*
+	 * Fail before a timer is made, because that cannot be undone. copy_from_user() has
+	 * checked the address.
+	 */
+	if (names && __put_user(request.id, &user_request->id))
+		return -EFAULT;
+	hwtimer_request_run_one(instance, &request);
+	if (names && !request.result &&
+	    __put_user(request.id, &user_request->id))
+		return -EFAULT;
+	return request.result;
+}
+
+static long ioctl_submit(struct hwtimer_instance *instance,
+			 union argument *argument)
+{
+	const struct hwtimer_submit *submit = &argument->submit;
+
+	if (submit->flags || submit->count > INT_MAX)
+		return -EINVAL;
+	return hwtimer_batch_submit(instance, submit);
+}
+
+static long bulk_run(struct hwtimer_instance *instance,
+		     const struct hwtimer_bulk *bulk)
+{
+	if (bulk->reserved || bulk->count > INT_MAX)
+		return -EINVAL;
+	return hwtimer_batch_bulk(instance, bulk);
+}
+
+static long ioctl_bulk(struct hwtimer_instance *instance,
+		       union argument *argument)
+{
+	return bulk_run(instance, &argument->bulk);
+}
+
+/* Does what ioctl_bulk() does, for a structure of the size that this kernel knows. */
+static noinline long ioctl_bulk_known(struct hwtimer_instance *instance,
+				      void __user *argument)
+{
+	struct hwtimer_bulk bulk __uninitialized;
+
+	if (copy_from_user(&bulk, argument, sizeof(bulk)))
+		return -EFAULT;
+	return bulk_run(instance, &bulk);
+}
+
+static long ioctl_query(struct hwtimer_instance *instance,
+			union argument *argument)
+{
+	return hwtimer_query_timer(instance, &argument->timer);
+}
+
+static bool list_valid(const struct hwtimer_list *list)
+{
+	return !(list->flags & ~(HWTIMER_LIST_STOP | HWTIMER_LIST_DISCARD)) &&
+	       list->count <= INT_MAX &&
+	       (list->count || list->flags & HWTIMER_LIST_STOP);
+}
+
+static long ioctl_list(struct hwtimer_instance *instance,
+		       union argument *argument)
+{
+	if (!list_valid(&argument->list) || !argument->list.count)
+		return -EINVAL;
+	return hwtimer_query_list(instance, &argument->list);
+}
+
+static long ioctl_cancel_all(struct hwtimer_instance *instance,
+			     union argument *argument)
+{
+	struct hwtimer_list *list = &argument->list;
+
+	if (!list_valid(list))
+		return -EINVAL;
+	if (list->flags & HWTIMER_LIST_STOP)
+		hwtimer_instance_stop(instance);
+	return hwtimer_cancel_all(instance, list);
+}
+
+static long ioctl_stats(struct hwtimer_instance *instance,
+			union argument *argument)
+{
+	hwtimer_stats_get(instance, &argument->stats);
+	return 0;
+}
+
+static long ioctl_notify(struct hwtimer_instance *instance,
+			 union argument *argument)
+{
+	const struct hwtimer_notify *notify = &argument->notify;
+
+	if (notify->flags || notify->events > HWTIMER_EVENTS_MAX ||
+	    notify->delay > HWTIMER_NEVER)
+		return -EINVAL;
+	hwtimer_notice_set(instance, notify->events,
+			   notify->delay ?: HWTIMER_NEVER);
+	return 0;
+}
+
+static long ioctl_ack(struct hwtimer_instance *instance,
+		      union argument *argument)
+{
+	const struct hwtimer_ack *ack = &argument->ack;
+	long ret;
+
+	if (ack->flags & ~HWTIMER_ACK_REWIND || ack->count > INT_MAX)
+		return -EINVAL;
+	ret = hwtimer_read_ack(instance, ack->count);
+	if (ret >= 0 && ack->flags & HWTIMER_ACK_REWIND)
+		hwtimer_read_rewind(instance);
+	return ret;
+}
+
+/*
+ * The commands but those for one timer. The size in @number is both that of the structure in
+ * the first version and that which this kernel knows: no structure has grown yet.
+ */
+static const struct {
+	unsigned int number;
+	long (*execute)(struct hwtimer_instance *instance,
+			union argument *argument);
+} commands[] = {
+#define COMMAND(name, execute) \
+	[_IOC_NR(HWTIMER_IOC_##name)] = { HWTIMER_IOC_##name, execute }
+	COMMAND(INFO, ioctl_info),
+	COMMAND(SETUP, ioctl_setup),
+	COMMAND(SUBMIT, ioctl_submit),
+	COMMAND(BULK, ioctl_bulk),
+	COMMAND(QUERY, ioctl_query),
+	COMMAND(LIST, ioctl_list),
+	COMMAND(CANCEL_ALL, ioctl_cancel_all),
+	COMMAND(STATS, ioctl_stats),
+	COMMAND(NOTIFY, ioctl_notify),
+	COMMAND(ACK, ioctl_ack),
+#undef COMMAND
+};
+
+/*
+ * Copies a structure out that user space knows with @user_size bytes, which are not fewer
+ * than @size. The members that the kernel does not know become 0.
+ */
+static int copy_out(void __user *to, size_t user_size, const void *structure,
+		    size_t size)
+{
+	if (copy_to_user(to, structure, size) ||
+	    clear_user(to + size, user_size - size))
+		return -EFAULT;
+	return 0;
+}
+
+/* Copies in what a command takes. What LIST and CANCEL_ALL cannot write back must not be begun. */
+static int copy_in(union argument *argument, unsigned int number,
+		   void __user *user, size_t user_size)
+{
+	size_t size = _IOC_SIZE(number);
+	int err = 0;
+
+	if (_IOC_DIR(number) & _IOC_WRITE)
+		err = copy_struct_from_user(argument, size, user, user_size);
+	if (!err &&
+	    (number == HWTIMER_IOC_LIST || number == HWTIMER_IOC_CANCEL_ALL))
+		err = copy_out(user, user_size, argument, size);
+	return err;
+}
+
+/*
+ * Executes a command of the table, whatever size its number has. Not inline: keeps the stack
+ * that this needs out of the calls for one timer.
+ */
+static noinline long ioctl_sized(struct hwtimer_instance *instance,
+				 unsigned int command, void __user *user)
+{
+	union argument argument __uninitialized;
+	size_t user_size = _IOC_SIZE(command);
+	unsigned int nr = _IOC_NR(command);
+	unsigned int number;
+	long ret;
+
+	if (nr >= ARRAY_SIZE(commands))
+		return -ENOTTY;
+	nr = array_index_nospec(nr, ARRAY_SIZE(commands));
+	number = commands[nr].number;
+	if (!number || (command ^ number) & ~IOCSIZE_MASK)
+		return -ENOTTY;
+	if (user_size < _IOC_SIZE(number))
+		return -EINVAL;
+	ret = copy_in(&argument, number, user, user_size);
+	if (ret)
+		return ret;
+	ret = commands[nr].execute(instance, &argument);
+	if (_IOC_DIR(number) & _IOC_READ &&
+	    copy_out(user, user_size, &argument, _IOC_SIZE(number)) &&
+	    (ret <= 0 || number != HWTIMER_IOC_CANCEL_ALL))
+		return -EFAULT;
+	/* If CANCEL_ALL has ended timers, that cannot be undone. */
+	return ret;
+}
+
+/**
+ * hwtimer_ioctl_waits - check whether a command may wait for another thread
+ * @instance: the instance; no lock is needed
+ * @command: the command, unchecked
+ *
+ * Before an instance starts, its first timer may have to wait until a worker is created, or
+ * until another thread has started the instance. All others wait only for memory or page faults.
+ *
+ * Return: whether it may. Any context.
+ */
+bool hwtimer_ioctl_waits(const struct hwtimer_instance *instance,
+			 unsigned int command)
+{
+	switch (_IOC_NR(command)) {
+	case _IOC_NR(HWTIMER_IOC_SETUP):
+	case _IOC_NR(HWTIMER_IOC_SCHEDULE):
+	case _IOC_NR(HWTIMER_IOC_RESCHEDULE):
+	case _IOC_NR(HWTIMER_IOC_SUBMIT):
+	case _IOC_NR(HWTIMER_IOC_BULK):
+		return !hwtimer_instance_started(instance);
+	default:
+		return false;
+	}
+}
+
+/**
+ * hwtimer_ioctl - execute one ioctl
+ * @instance: the instance of the file; none of its locks is held
+ * @command: the command, unchecked
+ * @argument: the argument, unchecked
+ *
+ * Return: the result that <linux/hwtimer.h> documents for the command; -ENOTTY: unknown
+ * command. May sleep.
+ */
+long hwtimer_ioctl(struct hwtimer_instance *instance, unsigned int command,
+		   void __user *argument)
+{
+	switch (command) {
+	case HWTIMER_IOC_SCHEDULE:
+		return ioctl_request(instance, argument, HWTIMER_OP_SCHEDULE);
+	case HWTIMER_IOC_CANCEL:
+		return ioctl_request(instance, argument, HWTIMER_OP_CANCEL);
+	case HWTIMER_IOC_RESCHEDULE:
+		return ioctl_request(instance, argument, HWTIMER_OP_RESCHEDULE);
+	case HWTIMER_IOC_BULK:
+		return ioctl_bulk_known(instance, argument);
+	default:
+		return ioctl_sized(instance, command, argument);
+	}
+}

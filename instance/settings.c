@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Checks settings against the limits of the module parameters, and gives them to
+ * instances; see instance/settings.h.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/log2.h>
+#include <linux/module.h>
+
+#include "hwtimer.h"
+
+#define HWTIMER_TICK_DEFAULT (1ULL * NSEC_PER_MSEC)
+#define HWTIMER_BUCKETS_DEFAULT 4096U
+
+/*
+ * Highest limit of timers. SCHEDULE searches a bitmap for a slot with a free record. With
+ * two records for each timer and 1,024 records in a slot, the bitmap has about 32 KiB.
+ */
+#define HWTIMER_TIMERS_CEILING BIT(27)
+
+static unsigned int default_timers = 1U << 20;
+module_param(default_timers, uint, 0444);
+MODULE_PARM_DESC(default_timers,
+		 "Limit of pending timers and unread events of an instance");
+
+unsigned int hwtimer_max_timers = 1U << 24;
+module_param_named(max_timers, hwtimer_max_timers, uint, 0444);
+MODULE_PARM_DESC(max_timers, "Highest limit that SETUP may ask for");
+
+static unsigned int default_kind = HWTIMER_KIND_HIERARCHICAL;
+module_param(default_kind, uint, 0444);
+MODULE_PARM_DESC(default_kind, "Kind of wheel: 1 hashed, 2 hierarchical");
+
+static bool flags_valid(u32 flags, const struct hwtimer_clock_desc *clock)
+{
+	if (flags &
+	    ~(HWTIMER_SETUP_REPORT_CLOCK_SET | HWTIMER_SETUP_AT_LEAST_ONCE))
+		return false;
+	return clock->settable || !(flags & HWTIMER_SETUP_REPORT_CLOCK_SET);
+}
+
+static bool wheel_valid(const struct hwtimer_setup *setup)
+{
+	return (setup->kind == HWTIMER_KIND_HASHED ||
+		setup->kind == HWTIMER_KIND_HIERARCHICAL) &&
+	       setup->tick >= HWTIMER_TICK_MIN &&
+	       setup->tick <= HWTIMER_TICK_MAX &&
+	       setup->buckets >= HWTIMER_BUCKETS_MIN &&
+	       setup->buckets <= HWTIMER_BUCKETS_MAX;
+}
+
+/**
+ * hwtimer_settings_choose - check a wish, and turn it into settings
+ * @settings: out: the settings, if the wish is valid
+ * @wish: the wish, with any values. 0 in a field that has a default means the default
+ *
+ * Return: 0; -EINVAL: a value is out of range or unknown, see struct hwtimer_setup. Any
+ * context.
+ */
+int hwtimer_settings_choose(struct hwtimer_settings *settings,
+			    const struct hwtimer_setup *wish)
+{
+	const struct hwtimer_clock_desc *clock;
+	struct hwtimer_setup setup = *wish;
+
+	setup.kind = setup.kind ?: default_kind;
+	setup.tick = setup.tick ?: HWTIMER_TICK_DEFAULT;
+	setup.clock = setup.clock ?: HWTIMER_CLOCK_MONOTONIC;
+	setup.buckets = setup.buckets ?: HWTIMER_BUCKETS_DEFAULT;
+	setup.timers = setup.timers ?: default_timers;
+
+	clock = hwtimer_clock_find(setup.clock);
+	if (!clock || !flags_valid(setup.flags, clock) ||
+	    !wheel_valid(&setup) || setup.timers > hwtimer_max_timers)
+		return -EINVAL;
+	*settings = (struct hwtimer_settings){
+		.shape = { .tick = setup.tick,
+			   .kind = setup.kind,
+			   .buckets = roundup_pow_of_two(setup.buckets) },
+		.timers = setup.timers,
+		.flags = setup.flags,
+		.clock = clock,
+	};
+	return 0;
+}
+
+/**
+ * hwtimer_settings_default - get the settings of a new instance
+ *
+ * Return: the settings. Any context.
+ */
+struct hwtimer_settings hwtimer_settings_default(void)
+{
+	const struct hwtimer_setup defaults = {};
+	struct hwtimer_settings settings = {};
+
+	/* Valid, as the module does not load with invalid parameters. */
+	hwtimer_settings_choose(&settings, &defaults);
+	return settings;
+}
+
+static void settings_write(struct hwtimer_instance *instance,
+			   const struct hwtimer_settings *settings)
+{
+	lockdep_assert_held(&instance->setup);
+	spin_lock(&instance->lock);
+	instance->settings = *settings;
+	spin_unlock(&instance->lock);
+}
+
+/* Returns 0, or the error for an instance whose settings cannot change any more. */
+static int settings_refused(struct hwtimer_instance *instance)
+{
+	return READ_ONCE(instance->stopped) ||
+			       hwtimer_instance_started(instance) ?
+		       -EBUSY :
+		       0;
+}
+
+/**
+ * hwtimer_settings_set - give an instance other settings
+ * @instance: the instance; neither its mutex setup nor its lock is held
+ * @settings: settings from hwtimer_settings_choose()
+ *
+ * Return: 0; -EBUSY: the instance has started, or it is stopped; -EINTR: the caller is being
+ * killed. May sleep; takes the mutex setup and the instance's lock.
+ */
+int hwtimer_settings_set(struct hwtimer_instance *instance,
+			 const struct hwtimer_settings *settings)
+{
+	int err;
+
+	/* Its holder may be a thread that hardly gets any processor time. */
+	if (mutex_lock_killable(&instance->setup))
+		return -EINTR;
+	err = settings_refused(instance);
+	if (!err)
+		settings_write(instance, settings);
+	mutex_unlock(&instance->setup);
+	return err;
+}
+
+/**
+ * hwtimer_settings_get - read the settings of an instance
+ * @instance: the instance; its lock is not held
+ * @copy: room for a copy, which is needed until the instance has started
+ *
+ * Return: the instance's own settings, which are constant, if it has started. Otherwise
+ * @copy, with settings that a SETUP may have changed since. Does not sleep; may take the
+ * instance's lock.
+ */
+const struct hwtimer_settings *
+hwtimer_settings_get(struct hwtimer_instance *instance,
+		     struct hwtimer_settings *copy)
+{
+	if (likely(hwtimer_instance_started(instance)))
+		return &instance->settings;
+	spin_lock(&instance->lock);
+	*copy = instance->settings;
+	spin_unlock(&instance->lock);
+	return copy;
+}
+
+/**
+ * hwtimer_settings_in_range - check a module parameter, at module load
+ * @name: name of the parameter
+ * @value: value of the parameter
+ * @min: lowest valid value
+ * @max: highest valid value
+ *
+ * Return: whether the value is valid; if it is not, the log gives the range. Any context.
+ */
+bool hwtimer_settings_in_range(const char *name, unsigned int value,
+			       unsigned int min, unsigned int max)
+{
+	if (value >= min && value <= max)
+		return true;
+	pr_err("%s=%u is out of range: %u to %u\n", name, value, min, max);
+	return false;
+}
+
+/**
+ * hwtimer_settings_parameters_valid - check this file's module parameters
+ *
+ * Return: whether all are in range; the log names the first that is not. Any context.
+ */
+bool hwtimer_settings_parameters_valid(void)
+{
+	return hwtimer_settings_in_range("max_timers", hwtimer_max_timers, 1,
+					 HWTIMER_TIMERS_CEILING) &&
+	       hwtimer_settings_in_range("default_timers", default_timers, 1,
+					 hwtimer_max_timers) &&
+	       hwtimer_settings_in_range("default_kind", default_kind,
+					 HWTIMER_KIND_HASHED,
+					 HWTIMER_KIND_HIERARCHICAL);
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Counts the memory of each user's instances, and has the module parameter max_memory_user,
+ * which limits it; see memory/account.h.
+ *
+ * The process that opens an instance is charged, for as long as the instance exists: a
+ * descriptor that is passed on stays on the opener's account. Users are told apart by their
+ * numbers in the initial user namespace, so containers whose root is uid 0 share an account.
+ * What keeps containers apart is the memory cgroup, to which all this memory is charged, too.
+ *
+ * A process with CAP_SYS_RESOURCE in the initial user namespace has no limit.
+ *
+ * Charging takes no lock, and does not sleep: an atomic counter never exceeds the limit.
+ */
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/rbtree.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/user_namespace.h>
+
+#include "memory/account.h"
+#include "alloc.h"
+
+static unsigned int max_memory_user;
+module_param(max_memory_user, uint, 0444);
+MODULE_PARM_DESC(max_memory_user,
+		 "Limit of memory of a user's instances, MiB; 0: an eighth");
+
+/* Bytes; constant once the module is loaded, except in unit tests */
+static u64 account_limit;
+
+/* Protects the tree, which is ordered by uid. Taken inside no other lock of the module. */
+static DEFINE_RAW_SPINLOCK(accounts_lock);
+static struct rb_root accounts_tree = RB_ROOT;
+
+/**
+ * hwtimer_account_set_limit - set the limit of all users
+ * @bytes: the limit
+ *
+ * Called at module load, and by unit tests.
+ */
+void hwtimer_account_set_limit(u64 bytes)
+{
+	account_limit = bytes;
+}
+
+/**
+ * hwtimer_account_limit - get the limit that each user has
+ *
+ * Return: bytes. Any context.
+ */
+u64 hwtimer_account_limit(void)
+{
+	return account_limit;
+}
+
+/**
+ * hwtimer_account_start - set the limit by the module parameter, at module load
+ *
+ * Replaces the parameter by its default if it is 0, so that sysfs shows the limit. Any
+ * context.
+ */
+void hwtimer_account_start(void)
+{
+	u64 memory = (u64)totalram_pages() * PAGE_SIZE / SZ_1M;
+
+	max_memory_user = max_memory_user ?:
+					    clamp_t(u64, memory / 8, 1, UINT_MAX);
+	hwtimer_account_set_limit((u64)max_memory_user * SZ_1M);
+}
+
+static int account_compare(struct rb_node *node, const struct rb_node *other)
+{
+	kuid_t a = rb_entry(node, struct hwtimer_account, node)->uid;
+	kuid_t b = rb_entry(other, struct hwtimer_account, node)->uid;
+
+	return uid_eq(a, b) ? 0 : uid_lt(a, b) ? -1 : 1;
+}
+
+/**
+ * hwtimer_account_get - find an account, or create it
+ * @uid: the user
+ *
+ * Return: the account, with a reference; NULL: no memory. May sleep; takes the lock of
+ * the accounts.
+ */
+struct hwtimer_account *hwtimer_account_get(kuid_t uid)
+{
+	struct hwtimer_account *account, *fresh;
+	struct rb_node *found;
+
+	/* open() calls this with the mutex of all misc devices held: no long wait for memory. */
+	fresh = kzalloc(sizeof(*fresh), HWTIMER_GFP_AHEAD);
+	if (!fresh)
+		return NULL;
+	fresh->uid = uid;
+	raw_spin_lock(&accounts_lock);
+	found = rb_find_add(&fresh->node, &accounts_tree, account_compare);
+	account = found ? rb_entry(found, struct hwtimer_account, node) : fresh;
+	account->users++;
+	raw_spin_unlock(&accounts_lock);
+	if (found)
+		kfree(fresh);
+	return account;
+}
+
+/**
+ * hwtimer_account_put - release a reference of an account
+ * @account: the account, or NULL
+ *
+ * The last reference frees the account. Does not sleep; takes the lock of the accounts.
+ */
+void hwtimer_account_put(struct hwtimer_account *account)
+{
+	bool last;
+
+	if (!account)
+		return;
+	raw_spin_lock(&accounts_lock);
+	last = !--account->users;
+	if (last)
+		rb_erase(&account->node, &accounts_tree);
+	raw_spin_unlock(&accounts_lock);
+	if (!last)
+		return;
+	WARN_ON_ONCE(atomic64_read(&account->bytes));
+	kfree(account);
+}
+
+/**
+ * hwtimer_account_of_caller - find the account of the current process
+ * @account: out: the account, with a reference; NULL: the process has no limit
+ *
+ * Return: 0 or -ENOMEM. May sleep; takes the lock of the accounts.
+ */
+int hwtimer_account_of_caller(struct hwtimer_account **account)
+{
+	*account = NULL;
+	if (ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE))
+		return 0;
+	*account = hwtimer_account_get(current_uid());
+	return *account ? 0 : -ENOMEM;
+}
+
+/**
+ * hwtimer_account_charge - charge for memory
+ * @account: the account
+ * @bytes: amount of memory
+ *
+ * Return: whether @bytes were charged, or @account is NULL; if not, the user's limit has no
+ * room for them. Any context.
+ */
+bool hwtimer_account_charge(struct hwtimer_account *account, u64 bytes)
+{
+	s64 used;
+
+	if (!account)
+		return true;
+	used = atomic64_read(&account->bytes);
+	do {
+		if (used + bytes > account_limit)
+			return false;
+		/* Orders nothing: only the number counts. */
+	} while (!atomic64_try_cmpxchg(&account->bytes, &used, used + bytes));
+	return true;
+}
+
+/**
+ * hwtimer_account_uncharge - undo a charge
+ * @account: the account that was charged, or NULL
+ * @bytes: amount of memory, at most what was charged
+ *
+ * Any context.
+ */
+void hwtimer_account_uncharge(struct hwtimer_account *account, u64 bytes)
+{
+	if (account && bytes)
+		WARN_ON_ONCE(atomic64_sub_return(bytes, &account->bytes) < 0);
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The list of all instances, in the order of their numbers; see show/registry.h.
+ *
+ * open() and close() wait for the lock, so each hold of it is short, however many
+ * instances there are. A reader of debugfs keeps its place by an entry of its own in the
+ * list, and finds the next instance behind it. While it shows an instance, it holds a
+ * reference and no lock.
+ */
+#include <linux/lockdep.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+
+#include "hwtimer.h"
+#include "show/registry.h"
+
+static DEFINE_RAW_SPINLOCK(hwtimer_registry_lock);
+static LIST_HEAD(hwtimer_registry);
+/* The number of the last instance in the list, or of one that was behind it */
+static u64 hwtimer_registry_nr;
+
+/**
+ * hwtimer_registry_add - give a new instance its number, and add it
+ * @instance: the instance; readers may show it at once
+ *
+ * Does not sleep; takes the registry's lock.
+ */
+void hwtimer_registry_add(struct hwtimer_instance *instance)
+{
+	instance->listing.instance = instance;
+	raw_spin_lock(&hwtimer_registry_lock);
+	instance->nr = ++hwtimer_registry_nr;
+	list_add_tail(&instance->listing.entry, &hwtimer_registry);
+	raw_spin_unlock(&hwtimer_registry_lock);
+}
+
+/**
+ * hwtimer_registry_remove - remove an instance that is closed, or a reader's place
+ * @listing: its entry
+ *
+ * No reader finds the instance any more. Does not sleep; takes the registry's lock.
+ */
+void hwtimer_registry_remove(struct hwtimer_listing *listing)
+{
+	raw_spin_lock(&hwtimer_registry_lock);
+	list_del(&listing->entry);
+	raw_spin_unlock(&hwtimer_registry_lock);
+}
+
+/**
+ * hwtimer_registry_rewind - move a reader's place before all instances
+ * @place: the place; its entry is in the registry, or initialized
+ *
+ * Does not sleep; takes the registry's lock.
+ */
+void hwtimer_registry_rewind(struct hwtimer_listing *place)
+{
+	raw_spin_lock(&hwtimer_registry_lock);
+	list_move(&place->entry, &hwtimer_registry);
+	raw_spin_unlock(&hwtimer_registry_lock);
+}
+
+/*
+ * Passes over other readers' places, and over the instance that the reader has shown last:
+ * its place is right before that one.
+ */
+static struct hwtimer_listing *registry_find(struct hwtimer_listing *place,
+					     u64 nr)
+{
+	struct hwtimer_listing *listing = place;
+
+	lockdep_assert_held(&hwtimer_registry_lock);
+	list_for_each_entry_continue(listing, &hwtimer_registry, entry)
+		if (listing->instance && listing->instance->nr >= nr)
+			return listing;
+	return NULL;
+}
+
+/**
+ * hwtimer_registry_get - find an instance behind a reader's place
+ * @place: the place; moved right before the instance
+ * @nr: lowest number that the instance may have: 1 after hwtimer_registry_rewind(), then
+ *	that of the last instance to get it again, or one more
+ *
+ * Return: the first such instance, with a reference for hwtimer_instance_put(); NULL: there
+ * is none. Does not sleep; takes the registry's lock.
+ */
+struct hwtimer_instance *hwtimer_registry_get(struct hwtimer_listing *place,
+					      u64 nr)
+{
+	struct hwtimer_instance *instance = NULL;
+	struct hwtimer_listing *listing;
+
+	raw_spin_lock(&hwtimer_registry_lock);
+	listing = registry_find(place, nr);
+	if (listing) {
+		list_move_tail(&place->entry, &listing->entry);
+		instance = listing->instance;
+		/* Not 0: the file removes the instance before it gives up its own. */
+		refcount_inc(&instance->users);
+	}
+	raw_spin_unlock(&hwtimer_registry_lock);
+	return instance;
+}

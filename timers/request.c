@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Checks requests, and does them; see timers/request.h.
+ */
+#include <linux/ktime.h>
+
+#include "timers/change.h"
+#include "timers/op.h"
+#include "events/period.h"
+#include "timers/request.h"
+
+#define REQUEST_FLAGS                                                          \
+	(HWTIMER_REQ_ABSTIME | HWTIMER_REQ_DISCARD | HWTIMER_REQ_FIXED_DELAY | \
+	 HWTIMER_REQ_REARM | HWTIMER_REQ_CREATE | HWTIMER_REQ_SET)
+
+/* Whether a request may make a new timer, also if there is none yet. */
+static bool request_creates(const struct hwtimer_request *request)
+{
+	return hwtimer_request_names(request) &&
+	       (request->op == HWTIMER_OP_SCHEDULE ||
+		request->flags & HWTIMER_REQ_CREATE);
+}
+
+/* Whether a request gives its timer an interval and a slack, too. */
+static bool request_sets(const struct hwtimer_request *request)
+{
+	return request->op == HWTIMER_OP_SCHEDULE ||
+	       (request->op == HWTIMER_OP_RESCHEDULE &&
+		request->flags & HWTIMER_CHANGE_FLAGS);
+}
+
+/*
+ * Whether a request is valid, and is the SCHEDULE of one expiration without slack, or a
+ * CANCEL without flags. Most requests are. One test of all fields that must be 0 is
+ * cheaper than a test of each.
+ */
+static __always_inline bool
+request_plain(const struct hwtimer_request *request,
+	      const struct hwtimer_settings *settings)
+{
+	u64 rest = request->reserved | (request->flags & ~HWTIMER_REQ_ABSTIME);
+
+	if (request->op == HWTIMER_OP_SCHEDULE)
+		return !(rest | request->interval | request->slack) &&
+		       (request->flags || !settings->clock->settable);
+	return !rest && request->op == HWTIMER_OP_CANCEL;
+}
+
+/**
+ * hwtimer_request_check - check a request, without regard to the timers of an instance
+ * @settings: the settings of the instance; constant, or a copy
+ * @request: the request; its result is ignored
+ *
+ * Return: 0 or -EINVAL, as struct hwtimer_request says. Any context.
+ */
+int hwtimer_request_check(const struct hwtimer_settings *settings,
+			  const struct hwtimer_request *request)
+{
+	bool sets = request_sets(request);
+	u32 flags = request->flags;
+
+	if (request->reserved || flags & ~REQUEST_FLAGS)
+		return -EINVAL;
+	if (request->op == HWTIMER_OP_CANCEL)
+		return 0;
+	if (request->op != HWTIMER_OP_SCHEDULE &&
+	    request->op != HWTIMER_OP_RESCHEDULE)
+		return -EINVAL;
+	/* If the clock is set, nothing says what a delay would mean. */
+	if (settings->clock->settable &&
+	    (!(flags & HWTIMER_REQ_ABSTIME) ||
+	     (sets && request->interval && flags & HWTIMER_REQ_FIXED_DELAY)))
+		return -EINVAL;
+	if (sets &&
+	    (request->interval > KTIME_MAX || request->slack > KTIME_MAX))
+		return -EINVAL;
+	return 0;
+}
+
+/* Takes a free record for a timer within the limit. Returns 0 or -ENOMEM. */
+static __always_inline int record_get(struct hwtimer_instance *instance,
+				      bool periodic, u32 *index)
+{
+	/* If CANCEL made this room, the record it freed may have no generation left. */
+	if (unlikely(periodic) && hwtimer_table_spare(&instance->table) < 2)
+		return -ENOMEM;
+	*index = hwtimer_table_get(&instance->table);
+	return likely(*index != HWTIMER_NO_RECORD) ? 0 : -ENOMEM;
+}
+
+static __always_inline int request_schedule(struct hwtimer_instance *instance,
+					    struct hwtimer_request *request,
+					    struct hwtimer_moment *moment)
+{
+	struct hwtimer_record *record;
+	u32 index;
+	int err;
+
+	if (unlikely(!hwtimer_op_room(instance, 1)))
+		return hwtimer_op_refusal(instance);
+	err = record_get(instance, request->interval, &index);
+	if (unlikely(err))
+		return err;
+	record = hwtimer_table_record(&instance->table, index);
+	hwtimer_op_fill(record,
+			hwtimer_op_deadline(request->time, request->flags,
+					    moment),
+			request->user_data);
+	if (unlikely(request->slack))
+		record->align =
+			hwtimer_wheel_align(&instance->wheel, request->slack);
+	if (unlikely(request->interval))
+		hwtimer_period_begin(instance, record, request);
+	hwtimer_wheel_add(&instance->wheel, record, index);
+	request->id = hwtimer_table_id(record, index);
+	hwtimer_op_count_filed(instance, 1);
+	trace_hwtimer_schedule(instance, index);
+	return 0;
+}
+
+/* request_schedule() for those who do not call it in a loop. */
+static noinline int request_schedule_rare(struct hwtimer_instance *instance,
+					  struct hwtimer_request *request,
+					  struct hwtimer_moment *moment)
+{
+	return request_schedule(instance, request, moment);
+}
+
+/*
+ * RESCHEDULE that sets all fields. With HWTIMER_REQ_REARM, a timer that is not pending ends, and
+ * the request makes a new one.
+ */
+static noinline int request_change(struct hwtimer_instance *instance,
+				   struct hwtimer_request *request,
+				   struct hwtimer_moment *moment)
+{
+	int err = hwtimer_change_pending(instance, request, moment);
+
+	if (!(request->flags & HWTIMER_REQ_REARM) ||
+	    (err != -ENOENT && err != -EALREADY))
+		return err;
+	err = hwtimer_change_end(instance, request);
+	if (!err)
+		err = request_schedule_rare(instance, request, moment);
+	if (!err)
+		instance->stats.rescheduled++;
+	return err;
+}
+
+static __always_inline int request_run(struct hwtimer_instance *instance,
+				       struct hwtimer_request *request,
+				       struct hwtimer_moment *moment)
+{
+	switch (request->op) {
+	case HWTIMER_OP_SCHEDULE:
+		return request_schedule(instance, request, moment);
+	case HWTIMER_OP_CANCEL:
+		return hwtimer_op_cancel(instance, request->id, request->flags,
+					 moment);
+	default:
+		if (unlikely(request->flags & HWTIMER_CHANGE_FLAGS))
+			return request_change(instance, request, moment);
+		return hwtimer_op_reschedule(instance, request->id,
+					     request->time, request->flags,
+					     moment);
+	}
+}
+
+static __always_inline void
+request_prefetch(const struct hwtimer_instance *instance,
+		 const struct hwtimer_request *request)
+{
+	if (request->op != HWTIMER_OP_SCHEDULE && !request->result)
+		hwtimer_table_prefetch(&instance->table, request->id);
+}
+
+static __always_inline void requests_run_all(struct hwtimer_instance *instance,
+					     struct hwtimer_request *requests,
+					     u32 count,
+					     struct hwtimer_moment *moment)
+{
+	/* A single request uses its record at once, so a prefetch would gain nothing. */
+	u32 ahead = count > 1 ? min_t(u32, count, HWTIMER_AHEAD) : 0;
+	u32 i;
+
+	for (i = 0; i < ahead; i++)
+		request_prefetch(instance, &requests[i]);
+	for (i = 0; i < count; i++) {
+		if (i + HWTIMER_AHEAD < count)
+			request_prefetch(instance,
+					 &requests[i + HWTIMER_AHEAD]);
+		if (!requests[i].result)
+			requests[i].result =
+				request_run(instance, &requests[i], moment);
+	}
+}
+
+/* Does requests_run_locked(). Always inline: a single request needs no loop. */
+static __always_inline void run_locked(struct hwtimer_instance *instance,
+				       struct hwtimer_request *requests,
+				       u32 count) __releases(&instance->lock)
+{
+	struct hwtimer_moment moment;
+
+	hwtimer_op_begin(instance, &moment);
+	requests_run_all(instance, requests, count, &moment);
+	hwtimer_op_end(instance, count, &moment);
+}
+
+/*
+ * Does the requests whose result is 0, and then the steps that they owe, see
+ * hwtimer_op_end(). Called with the instance's lock held; releases it.
+ */
+static noinline void requests_run_locked(struct hwtimer_instance *instance,
+					 struct hwtimer_request *requests,
+					 u32 count) __releases(&instance->lock)
+{
+	run_locked(instance, requests, count);
+}
+
+/* Adds the memory that @request may need, if the request is valid. */
+static void request_demand(struct hwtimer_demand *demand,
+			   const struct hwtimer_request *request)
+{
+	bool adds = hwtimer_request_names(request);
+
+	if (request->result)
+		return;
+	demand->timers += adds;
+	demand->periodic += adds && request->interval;
+	demand->moves += request->op == HWTIMER_OP_RESCHEDULE;
+	demand->extensions += request->op == HWTIMER_OP_RESCHEDULE &&
+			      request_sets(request) && request->interval;
+}
+
+/*
+ * Sets each result, 0 if the request is valid. Adds up what the valid requests need.
+ * @settings are the settings of the instance, constant or a copy.
+ */
+static __always_inline void
+requests_check(const struct hwtimer_settings *settings,
+	       struct hwtimer_request *requests, u32 count,
+	       struct hwtimer_demand *demand)
+{
+	u32 schedules = 0;
+	u32 i;
+
+	*demand = (struct hwtimer_demand){};
+	for (i = 0; i < count; i++) {
+		struct hwtimer_request *request = &requests[i];
+
+		if (likely(request_plain(request, settings))) {
+			request->result = 0;
+			schedules += request->op == HWTIMER_OP_SCHEDULE;
+			continue;
+		}
+		request->result = hwtimer_request_check(settings, request);
+		request_demand(demand, request);
+	}
+	demand->timers += schedules;
+}
+
+/* Whether one of the valid requests has to start the instance. */
+static bool requests_create(const struct hwtimer_request *requests, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		if (!requests[i].result && request_creates(&requests[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Sets the results of all requests, as the instance has no timer. @err: why it could not be
+ * started, if one of them needs that.
+ */
+static void requests_refuse(struct hwtimer_instance *instance,
+			    struct hwtimer_request *requests, u32 count,
+			    int err)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		struct hwtimer_request *request = &requests[i];
+
+		if (request->result)
+			continue;
+		if (request_creates(request))
+			request->result = err;
+		else
+			request->result =
+				hwtimer_op_no_timer(instance, request->op);
+	}
+}
+
+/*
+ * Does requests_prepare() for an instance that may have to be started. Until it has started,
+ * SETUP may change the settings, so checks again afterwards.
+ */
+static noinline void requests_prepare_slowly(struct hwtimer_instance *instance,
+					     struct hwtimer_request *requests,
+					     u32 count,
+					     struct hwtimer_demand *demand)
+{
+	struct hwtimer_settings copy __uninitialized;
+	int err = 0;
+
+	for (;;) {
+		bool started = hwtimer_instance_started(instance);
+
+		requests_check(hwtimer_settings_get(instance, &copy), requests,
+			       count, demand);
+		if (started)
+			return;
+		if (!requests_create(requests, count))
+			break;
+		err = hwtimer_supply_start(instance);
+		if (err)
+			break;
+	}
+	requests_refuse(instance, requests, count, err);
+	*demand = (struct hwtimer_demand){};
+}
+
+/* Checks the requests, and starts the instance if one of them needs that. */
+static __always_inline void requests_prepare(struct hwtimer_instance *instance,
+					     struct hwtimer_request *requests,
+					     u32 count,
+					     struct hwtimer_demand *demand)
+{
+	if (unlikely(!hwtimer_instance_started(instance)))
+		requests_prepare_slowly(instance, requests, count, demand);
+	else
+		requests_check(&instance->settings, requests, count, demand);
+}
+
+/*
+ * Does the valid requests one by one, when there is not enough memory for all at once:
+ * there may be enough for some of them.
+ */
+static noinline void requests_run_singly(struct hwtimer_instance *instance,
+					 struct hwtimer_request *requests,
+					 u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		struct hwtimer_demand demand = {};
+
+		if (requests[i].result)
+			continue;
+		request_demand(&demand, &requests[i]);
+		requests[i].result = hwtimer_supply_reserve(instance, &demand);
+		requests_run_locked(instance, &requests[i], 1);
+	}
+}
+
+/**
+ * hwtimer_request_run - do requests, in their order
+ * @instance: the instance; neither its mutex setup nor its lock is held
+ * @requests: in: the requests, unchecked; out: their results, and the ids of new timers
+ * @count: number of requests, at most HWTIMER_HOLD
+ *
+ * May sleep.
+ */
+void hwtimer_request_run(struct hwtimer_instance *instance,
+			 struct hwtimer_request *requests, u32 count)
+{
+	struct hwtimer_demand demand __uninitialized;
+
+	requests_prepare(instance, requests, count, &demand);
+	if (!hwtimer_supply_reserve(instance, &demand)) {
+		requests_run_locked(instance, requests, count);
+	} else {
+		spin_unlock(&instance->lock);
+		requests_run_singly(instance, requests, count);
+	}
+}
+
+/**
+ * hwtimer_request_run_one - do a request, as hwtimer_request_run() does
+ * @instance: the instance; neither its mutex setup nor its lock is held
+ * @request: in: the request, unchecked; out: its result, and the id of a new timer
+ *
+ * May sleep.
+ */
+void hwtimer_request_run_one(struct hwtimer_instance *instance,
+			     struct hwtimer_request *request)
+{
+	struct hwtimer_demand demand __uninitialized;
+
+	requests_prepare(instance, request, 1, &demand);
+	if (likely(!hwtimer_supply_reserve(instance, &demand))) {
+		run_locked(instance, request, 1);
+	} else {
+		spin_unlock(&instance->lock);
+		requests_run_singly(instance, request, 1);
+	}
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The wheel finds the timers that are due at a tick. The instance uses it. It is a pure
+ * data structure without a lock, a clock or an allocation of its own: the caller holds
+ * the lock of the instance, passes the time, brings the memory, and keeps spare chunks in
+ * the pool.
+ *
+ * Two kinds of wheel are behind this interface. wheel/wheel.c has what they share: the
+ * buckets of entries and the walks through them. wheel/hashed.c and wheel/hierarchy.c
+ * know which bucket a tick belongs in and which bucket is next.
+ */
+#ifndef HWTIMER_WHEEL_H
+#define HWTIMER_WHEEL_H
+
+#include <linux/ktime.h>
+#include <linux/log2.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+
+#include <uapi/linux/hwtimer.h>
+
+#include "wheel/chunk.h"
+#include "constants.h"
+#include "wheel/table.h"
+
+/** HWTIMER_TICK_NONE - the tick that never comes; as a time in ns: never */
+#define HWTIMER_TICK_NONE U64_MAX
+
+#define HWTIMER_BUCKETS_MIN 8U
+#define HWTIMER_BUCKETS_MAX 1048576U
+
+/**
+ * struct hwtimer_bucket - the timers whose ticks share a place in the wheel
+ * @entries: the entries, in the order in which their timers were scheduled
+ * @earliest: no live timer in the bucket has an earlier tick;
+ *	HWTIMER_TICK_NONE: the bucket has no live timer
+ */
+struct hwtimer_bucket {
+	struct hwtimer_queue entries;
+	u64 earliest;
+};
+
+/** HWTIMER_NOWHERE - the number of no bucket */
+#define HWTIMER_NOWHERE U32_MAX
+
+/**
+ * struct hwtimer_walk - a pass through the entries of one bucket
+ * @source: entries not visited yet
+ * @kept: visited entries that go back to the bucket
+ * @earliest: the earliest tick of @kept
+ * @tick: entries of this tick and before are due
+ * @time: when @tick begins, ns; a timer without slack is due if its deadline is not later
+ * @floor: the tick under which due entries are filed when they are moved; 0: due entries
+ *	are not moved
+ * @bucket: number of the bucket
+ * @active: a walk is under way
+ * @expires: due timers expire from this bucket
+ * @cascades: entries that are not due move to a lower level if they can
+ *
+ * The lock is dropped between two slices of a walk. New entries for the bucket then go to
+ * the end of @source. In a walk of a due bucket they gather in the bucket itself instead,
+ * and follow @kept when the walk ends.
+ */
+struct hwtimer_walk {
+	struct hwtimer_queue source;
+	struct hwtimer_queue kept;
+	u64 earliest;
+	u64 tick;
+	u64 time;
+	u64 floor;
+	u32 bucket;
+	bool active;
+	bool expires;
+	bool cascades;
+};
+
+/**
+ * struct hwtimer_wheel_stats - counters of what the wheel has done so far
+ * @walked: entries visited
+ * @passed_over: visited entries left in their bucket
+ * @refiled: visited entries of postponed timers, moved on to their new tick
+ * @cascaded: visited entries moved down to a lower level
+ * @buried: visited entries that were dead, and removed
+ * @compactions: passes begun by hwtimer_wheel_compact()
+ */
+struct hwtimer_wheel_stats {
+	u64 walked;
+	u64 passed_over;
+	u64 refiled;
+	u64 cascaded;
+	u64 buried;
+	u64 compactions;
+};
+
+/**
+ * struct hwtimer_shape - tick, kind and size of a wheel
+ * @tick: length of a tick, ns; at least 1,000
+ * @kind: HWTIMER_KIND_HASHED or HWTIMER_KIND_HIERARCHICAL
+ * @buckets: number of buckets of the lowest level; a power of two from
+ *	HWTIMER_BUCKETS_MIN to HWTIMER_BUCKETS_MAX
+ */
+struct hwtimer_shape {
+	u64 tick;
+	u32 kind;
+	u32 buckets;
+};
+
+/**
+ * struct hwtimer_scale - how time is divided into ticks
+ * @base: ns on the instance's clock at tick 0
+ * @tick: length of a tick, ns
+ * @reciprocal: reciprocal of @tick, see hwtimer_wheel_set_tick()
+ * @shift: shift that belongs to @reciprocal
+ */
+struct hwtimer_scale {
+	u64 base;
+	u64 tick;
+	u64 reciprocal;
+	u32 shift;
+};
+
+#define HWTIMER_TOURNAMENT_LEVELS 7
+
+/**
+ * struct hwtimer_hashed - state of a hashed wheel besides its buckets
+ * @levels: the tournament of the buckets' earliest ticks: an element of level 0 is the
+ *	minimum of 8 neighbouring buckets, an element of level n + 1 is the minimum of 8
+ *	elements of level n, and the last level has one element
+ * @nr_levels: number of levels of the tournament
+ * @mask: number of buckets minus 1
+ */
+struct hwtimer_hashed {
+	u64 *levels[HWTIMER_TOURNAMENT_LEVELS];
+	unsigned int nr_levels;
+	u32 mask;
+};
+
+#define HWTIMER_LEVELS_MAX 12
+
+/**
+ * struct hwtimer_level - a level of a hierarchical wheel
+ * @end: the first tick that the level does not reach
+ * @direct: an entry of a tick before this one goes to this level, if no lower level
+ *	reaches that tick: no higher level holds an entry of it. Not beyond @end
+ * @occupied: a bit for each bucket that has entries or is being walked
+ * @loose: a bit for each occupied bucket with entries that will have to move down
+ * @heavy: a bit for each occupied bucket whose entries should move down before the bucket
+ *	is due
+ */
+struct hwtimer_level {
+	u64 end;
+	u64 direct;
+	u64 occupied;
+	u64 loose;
+	u64 heavy;
+};
+
+/**
+ * struct hwtimer_hierarchy - state of a hierarchical wheel besides its buckets
+ * @occupied: a bit for each bucket of level 0 that has entries
+ * @summary: a bit for each word of @occupied that is not 0
+ * @mask: number of buckets of level 0 minus 1
+ * @shift: log2 of the width of a bucket of level 1, in ticks
+ * @nr_levels: number of levels, level 0 included
+ * @nonempty: a bit for each level that has an occupied bucket
+ * @position: the tick from which distances are measured; the wheel holds no entry before
+ *	it. Behind the current tick only during a turn
+ * @levels: the levels; of level 0, only @end and @direct are used
+ */
+struct hwtimer_hierarchy {
+	unsigned long *occupied;
+	unsigned long *summary;
+	u32 mask;
+	u8 shift;
+	u8 nr_levels;
+	u16 nonempty;
+	u64 position;
+	struct hwtimer_level levels[HWTIMER_LEVELS_MAX];
+};
+
+/**
+ * struct hwtimer_run - neighbouring buckets of the lowest level of a hierarchical wheel
+ * @occupied: a bit for each of them that has entries
+ * @nr: the bucket of bit 0
+ * @tick: the tick of that bucket
+ */
+struct hwtimer_run {
+	unsigned long occupied;
+	u32 nr;
+	u64 tick;
+};
+
+/**
+ * struct hwtimer_rewind - a wheel on its way back to an earlier tick
+ * @fresh: entries added while the buckets are being emptied
+ * @walk: the walk that files all entries anew: its source are the entries taken out of
+ *	the buckets; active once all buckets are empty
+ * @tick: the tick to which the wheel goes back
+ * @next: the bucket to be emptied next
+ * @active: a rewind is under way
+ * @again: another rewind follows this one
+ */
+struct hwtimer_rewind {
+	struct hwtimer_queue fresh;
+	struct hwtimer_walk walk;
+	u64 tick;
+	u32 next;
+	bool active;
+	bool again;
+};
+
+/**
+ * struct hwtimer_wheel - a timing wheel
+ * @table: the records
+ * @pool: the pool of spare chunks
+ * @shape: tick, kind and size
+ * @buckets: array of @nr_buckets buckets
+ * @nr_buckets: number of buckets on all levels
+ * @scale: how time is divided into ticks
+ * @current_tick: this tick and all before it have been turned, or are being turned, or
+ *	there was nothing to turn
+ * @entries: number of entries in all buckets, live and dead
+ * @soonest: the entries since the caller last set this to HWTIMER_TICK_NONE have not made
+ *	hwtimer_wheel_next() earlier than this tick
+ * @room: number of entries from which on hwtimer_wheel_grow() must replace the wheel;
+ *	U64_MAX: never. The wheel does not look at it
+ * @postponed: number of live entries whose timers have moved to a later tick
+ * @walk: the walk of the due bucket
+ * @ahead: the walk of the bucket that moves down before it is due
+ * @sweep: the walk of a compaction, see hwtimer_wheel_compact()
+ * @sweep_next: the bucket at which the compaction goes on
+ * @sweeping: a compaction is under way
+ * @buries: the last chunk that was walked had a dead entry
+ * @halfway: hwtimer_wheel_advance() has left a due bucket that it has not finished
+ * @rewinds: hwtimer_wheel_rewind() may be called
+ * @rewind: progress of a rewind
+ * @hashed: state of a hashed wheel
+ * @hierarchy: state of a hierarchical wheel
+ * @stats: counters
+ */
+struct hwtimer_wheel {
+	const struct hwtimer_table *table;
+	struct hwtimer_pool *pool;
+	struct hwtimer_shape shape;
+	struct hwtimer_bucket *buckets;
+	u32 nr_buckets;
+	struct hwtimer_scale scale;
+	u64 current_tick;
+	u64 entries;
+	u64 soonest;
+	u64 room;
+	u64 postponed;
+	struct hwtimer_walk walk;
+	struct hwtimer_walk ahead;
+	struct hwtimer_walk sweep;
+	u32 sweep_next;
+	bool sweeping;
+	bool buries;
+	bool halfway;
+	bool rewinds;
+	struct hwtimer_rewind rewind;
+	union {
+		struct hwtimer_hashed hashed;
+		struct hwtimer_hierarchy hierarchy;
+	};
+	struct hwtimer_wheel_stats stats;
+};
+
+/**
+ * struct hwtimer_outlook - what may happen to the timers of a wheel
+ * @adds: number of timers that are about to be added
+ * @moves: number of timers that are about to be moved
+ * @resting: number of timers that may be added later without being announced again
+ * @live: number of timers that the wheel may hold
+ */
+struct hwtimer_outlook {
+	u32 adds;
+	u32 moves;
+	u32 resting;
+	u64 live;
+};
+
+/* The maximum number of chunks that the walks have begun, or left when they were cut */
+#define HWTIMER_WALKS_CHUNKS 12ULL
+
+/**
+ * hwtimer_outlook_chunks - a number of spare chunks that is enough for any wheel
+ * @outlook: what may happen to the timers
+ *
+ * An instance that schedules and cancels has many more dead entries than timers. A walk
+ * removes dead entries and moves only the others. So beyond the chunks in use, the wheel
+ * takes one for each timer at most, and those of the walks. A timer that is cancelled leaves
+ * a dead entry in its chunk, but does not move any more.
+ *
+ * Return: a number of chunks, which may be far more than hwtimer_wheel_reserve() returns.
+ */
+static inline u64 hwtimer_outlook_chunks(const struct hwtimer_outlook *outlook)
+{
+	return outlook->live + outlook->moves + HWTIMER_WALKS_CHUNKS;
+}
+
+size_t hwtimer_wheel_memory(const struct hwtimer_shape *shape);
+void hwtimer_wheel_set_tick(struct hwtimer_wheel *wheel, u64 tick, u64 base);
+void hwtimer_wheel_init(struct hwtimer_wheel *wheel,
+			const struct hwtimer_shape *shape, void *memory,
+			u64 base, u64 now);
+void hwtimer_wheel_grow(struct hwtimer_wheel *wheel,
+			struct hwtimer_wheel *larger);
+void hwtimer_wheel_return(struct hwtimer_wheel *wheel,
+			  const struct hwtimer_shape *shape, void *memory,
+			  u64 room);
+void hwtimer_wheel_drain(struct hwtimer_wheel *wheel);
+
+u64 hwtimer_wheel_tick_at(const struct hwtimer_wheel *wheel, u64 now);
+u64 hwtimer_wheel_time_of(const struct hwtimer_wheel *wheel, u64 tick);
+u8 hwtimer_wheel_align(const struct hwtimer_wheel *wheel, u64 slack);
+u64 hwtimer_wheel_slack(const struct hwtimer_wheel *wheel, u8 align);
+
+void hwtimer_wheel_add(struct hwtimer_wheel *wheel,
+		       const struct hwtimer_record *record, u32 index);
+void hwtimer_wheel_move(struct hwtimer_wheel *wheel,
+			struct hwtimer_record *record, u32 index, u64 deadline);
+u64 hwtimer_wheel_next(const struct hwtimer_wheel *wheel);
+bool hwtimer_wheel_busy(const struct hwtimer_wheel *wheel);
+unsigned int hwtimer_wheel_advance(struct hwtimer_wheel *wheel, u64 now,
+				   u32 *due);
+u64 hwtimer_wheel_stride(const struct hwtimer_wheel *wheel);
+bool hwtimer_wheel_forward(struct hwtimer_wheel *wheel, u64 now);
+void hwtimer_wheel_rewind(struct hwtimer_wheel *wheel, u64 now);
+void hwtimer_wheel_rewind_step(struct hwtimer_wheel *wheel);
+void hwtimer_wheel_skim(struct hwtimer_wheel *wheel, unsigned int max);
+void hwtimer_wheel_compact(struct hwtimer_wheel *wheel, bool begin);
+u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel,
+			  const struct hwtimer_outlook *outlook);
+u64 hwtimer_wheel_reserve_growth(const struct hwtimer_wheel *wheel,
+				 struct hwtimer_wheel *larger,
+				 const struct hwtimer_outlook *outlook);
+
+/*
+ * The high half of a product. mul_u64_u64_shr() needs four multiplications for it on
+ * architectures that do not declare 128-bit numbers. The compiler of a 64-bit kernel
+ * has them.
+ */
+static inline u64 hwtimer_mul_high(u64 a, u64 b)
+{
+	return ((__uint128_t)a * b) >> 64;
+}
+
+/*
+ * @time in whole ticks; exact for each @time up to 2^63, see hwtimer_wheel_set_tick(). Times
+ * beyond are rare: HWTIMER_TICK_NONE, and what tests make up.
+ */
+static inline u64 hwtimer_scale_ticks(const struct hwtimer_scale *scale,
+				      u64 time)
+{
+	if (unlikely(time > S64_MAX))
+		return div64_u64(time, scale->tick);
+	return hwtimer_mul_high(time, scale->reciprocal) >> scale->shift;
+}
+
+u64 hwtimer_scale_tick_of_odd(const struct hwtimer_scale *scale, u64 deadline);
+
+/**
+ * hwtimer_scale_tick_of - the first tick at which a deadline has passed
+ * @scale: the wheel's scale
+ * @deadline: the deadline, ns
+ *
+ * Rounds up, so that no timer is early. A deadline before the base is in tick 0.
+ */
+static inline u64 hwtimer_scale_tick_of(const struct hwtimer_scale *scale,
+					u64 deadline)
+{
+	u64 time = deadline - scale->base - 1;
+
+	/* One test finds deadlines up to the base, and those too late to be multiplied. */
+	if (unlikely(time > S64_MAX))
+		return hwtimer_scale_tick_of_odd(scale, deadline);
+	return (hwtimer_mul_high(time, scale->reciprocal) >> scale->shift) + 1;
+}
+
+/**
+ * hwtimer_tick_align - the tick at which a timer is to expire
+ * @tick: the first tick at which the timer's deadline has passed
+ * @deadline: the deadline, ns
+ * @align: what hwtimer_wheel_align() made of the timer's slack
+ *
+ * Return: a tick, not before @tick.
+ */
+static __always_inline u64 hwtimer_tick_align(u64 tick, u64 deadline, u8 align)
+{
+	u64 mask = BIT_ULL(align) - 1;
+
+	/* A timer that never expires shares no wake-up, and aligning it might overflow. */
+	if (likely(!align) || deadline > KTIME_MAX)
+		return tick;
+	return (tick + mask) & ~mask;
+}
+
+/* hwtimer_scale_tick_of() for @wheel. */
+static inline u64 hwtimer_wheel_tick_of(const struct hwtimer_wheel *wheel,
+					u64 deadline)
+{
+	return hwtimer_scale_tick_of(&wheel->scale, deadline);
+}
+
+/* Makes the entry of a timer dead. */
+static inline void hwtimer_record_outdate(struct hwtimer_record *record)
+{
+	record->stamp = (record->stamp + 1) & HWTIMER_STAMP_MAX;
+}
+
+/**
+ * hwtimer_wheel_remove - take a timer out of the wheel
+ * @wheel: the wheel
+ * @record: the timer's record
+ *
+ * Touches no memory but the record and, of a postponed timer, the wheel itself: the entry
+ * stays in its bucket, dead.
+ */
+static inline void hwtimer_wheel_remove(struct hwtimer_wheel *wheel,
+					struct hwtimer_record *record)
+{
+	hwtimer_record_outdate(record);
+	if (unlikely(record->postponed)) {
+		record->postponed = false;
+		wheel->postponed--;
+	}
+}
+
+#endif /* HWTIMER_WHEEL_H */
