@@ -188,7 +188,7 @@ coverage: ## which lines and branches of the module its tests never run
 	@vm/check.sh coverage
 
 .PHONY: lint
-lint: ## sparse, checkpatch, clang-format, compiler warnings, layers
+lint: ## sparse, checkpatch, clang-format, compiler warnings, rooms
 	@vm/check.sh lint
 
 .PHONY: check-hwtimerd

@@ -3,8 +3,8 @@
  * Allocates memory that grows with what programs ask for. All files that allocate memory
  * for an instance use it.
  */
-#ifndef HWTIMER_MEMORY_H
-#define HWTIMER_MEMORY_H
+#ifndef HWTIMER_ALLOC_H
+#define HWTIMER_ALLOC_H
 
 #include <linux/gfp.h>
 #include <linux/log2.h>
@@ -91,4 +91,4 @@ static inline bool hwtimer_memory_allows(u64 bytes)
 	return (u64)max(available, 0L) * PAGE_SIZE >= left + bytes;
 }
 
-#endif /* HWTIMER_MEMORY_H */
+#endif /* HWTIMER_ALLOC_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Defines the instance, its locks, and the layers of the module. Included by every source
+ * Defines the instance, its locks, and the rooms of the module. Included by every source
  * file that handles instances.
  *
  * One open("/dev/hwtimer") creates one instance, which belongs to the file. The worker that
@@ -13,18 +13,18 @@
  *                   ├──> notice   when and how readers are told of events
  *                   └──> job      the alarms at which the worker serves the instance
  *
- * Layers. Kbuild lists the objects in the order of the layers below. No object uses a
- * symbol of an object above it; `make lint` checks that. To tell a higher layer
- * something, a lower layer calls a function pointer that the higher layer has set: in an
- * alarm or a work item.
+ * Rooms. Each folder of the module is a room; Kbuild lists them from the highest to the lowest. A
+ * room has one face, room/room.h. A file calls its own room and rooms below it; `make lint` checks
+ * that. To tell a higher room something, a lower one calls a function pointer that the higher one
+ * has set: in an alarm or a work item.
  *
- *   faces        main, uring, ioctl, batch, query, debug, stats
- *   whole        instance, turn
- *   operations   cancel_all, bulk, request, change, op
- *   delivery     read, events, period, notice
- *   services     shrink, supply, wakeup, registry, account, trace, workers, settings,
- *                worker, clock
- *   wheel        wheel, hashed, hierarchy, table, chunk
+ *   instance	one open file: its calls, its settings, its life
+ *   show	STATS, QUERY, LIST, fdinfo, debugfs
+ *   timers	what a program does to timers
+ *   events	how timers leave, and come back
+ *   memory	reserve before promising; whose memory
+ *   worker	who turns the wheels, and when
+ *   wheel	which timers are due: data structures without a lock or a clock
  *
  * Locks. A lock is taken inside the locks that are indented less:
  *
@@ -50,6 +50,7 @@
 #define HWTIMER_H
 
 #include <linux/jiffies.h>
+#include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
@@ -59,21 +60,38 @@
 
 #include <uapi/linux/hwtimer.h>
 
-#include "memory/account.h"
-#include "wheel/chunk.h"
-#include "worker/clock.h"
-#include "events/queue.h"
-#include "events/notify.h"
-#include "show/registry.h"
-#include "instance/settings.h"
-#include "memory/shrink.h"
-#include "memory/supply.h"
-#include "wheel/table.h"
-#include "worker/wakeup.h"
+#include "events/events.h"
+#include "memory/memory.h"
 #include "wheel/wheel.h"
 #include "worker/worker.h"
 
 static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
+
+/**
+ * struct hwtimer_settings - the settings of an instance
+ * @shape: tick, kind and buckets of the wheel
+ * @timers: limit of pending timers and unread events
+ * @flags: HWTIMER_SETUP_REPORT_CLOCK_SET, HWTIMER_SETUP_AT_LEAST_ONCE
+ * @clock: the clock by which the wheel turns
+ *
+ * struct hwtimer_instance says how those of an instance are protected.
+ */
+struct hwtimer_settings {
+	struct hwtimer_shape shape;
+	u32 timers;
+	u32 flags;
+	const struct hwtimer_clock_desc *clock;
+};
+
+/**
+ * struct hwtimer_listing - an entry of the registry: an instance, or a reader's place
+ * @entry: entry in the list, or in none; protected by the registry's lock
+ * @instance: the instance; NULL: this is a reader's place. Constant
+ */
+struct hwtimer_listing {
+	struct list_head entry;
+	struct hwtimer_instance *instance;
+};
 
 /**
  * struct hwtimer_instance - one wheel and everything that belongs to it
@@ -171,6 +189,27 @@ hwtimer_instance_started(const struct hwtimer_instance *instance)
 {
 	/* Pairs with the smp_store_release() in wheel_begin(). */
 	return smp_load_acquire(&instance->started);
+}
+
+/**
+ * hwtimer_settings_get - read the settings of an instance
+ * @instance: the instance; its lock is not held
+ * @copy: room for a copy, which is needed until the instance has started
+ *
+ * Return: the instance's own settings, which are constant, if it has started. Otherwise
+ * @copy, with settings that a SETUP may have changed since. Does not sleep; may take the
+ * instance's lock.
+ */
+static inline const struct hwtimer_settings *
+hwtimer_settings_get(struct hwtimer_instance *instance,
+		     struct hwtimer_settings *copy)
+{
+	if (likely(hwtimer_instance_started(instance)))
+		return &instance->settings;
+	spin_lock(&instance->lock);
+	*copy = instance->settings;
+	spin_unlock(&instance->lock);
+	return copy;
 }
 
 /**

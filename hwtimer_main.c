@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Starts and stops the module, and has the file operations of the misc device
- * /dev/hwtimer.
- *
- * Called by the kernel. The file operations leave their work to other files:
- * memory/account.c and instance/instance.c (open and release), events/read.c and
- * events/notify.c (read and poll), instance/ioctl.c, instance/uring.c (its commands by
- * io_uring) and show/stats.c (fdinfo).
+ * /dev/hwtimer, whose work the rooms do, and the tracepoints.
  */
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
@@ -17,15 +12,12 @@
 #include <linux/uio.h>
 
 #include "hwtimer.h"
-#include "memory/account.h"
-#include "show/debug.h"
 #include "instance/instance.h"
-#include "instance/ioctl.h"
-#include "events/read.h"
-#include "show/stats.h"
-#include "instance/uring.h"
+#include "show/show.h"
 #include "version.h"
-#include "worker/workers.h"
+
+#define CREATE_TRACE_POINTS
+#include "trace.h"
 
 static int hwtimer_open(struct inode *inode, struct file *file)
 {
@@ -171,7 +163,7 @@ static int __init hwtimer_init(void)
 	err = hwtimer_chunk_cache_create();
 	if (err)
 		return err;
-	err = hwtimer_instance_start();
+	err = hwtimer_registry_start();
 	if (err)
 		goto err_cache;
 	err = misc_register(&hwtimer_device);
@@ -181,7 +173,7 @@ static int __init hwtimer_init(void)
 	return 0;
 
 err_instance:
-	hwtimer_instance_finish();
+	hwtimer_registry_finish();
 err_cache:
 	hwtimer_chunk_cache_destroy();
 	return err;
@@ -192,7 +184,7 @@ static void __exit hwtimer_exit(void)
 	hwtimer_debug_stop();
 	misc_deregister(&hwtimer_device);
 	hwtimer_workers_stop();
-	hwtimer_instance_finish();
+	hwtimer_registry_finish();
 	hwtimer_workers_free();
 	hwtimer_chunk_cache_destroy();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tells readers that events wait, or that the clock was set; see events/notify.h.
+ * Tells readers that events wait, or that the clock was set; see events/events.h.
  * Readers are threads in read() and poll(), and epoll instances.
  */
 #include <linux/ktime.h>
@@ -8,7 +8,6 @@
 #include <linux/wait.h>
 
 #include "hwtimer.h"
-#include "events/notify.h"
 
 /**
  * hwtimer_notice_enough - check whether as many events wait as readers want

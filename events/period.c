@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Makes timers periodic, and makes them pending again; see events/period.h.
+ * Makes timers periodic, and makes them pending again; see events/events.h.
  *
  * While the event of a periodic timer waits, the timer rests: it is not in the wheel. So
  * it never has more than one event, and a slow reader costs nothing. The number of
@@ -12,7 +12,6 @@
 #include <linux/overflow.h>
 
 #include "hwtimer.h"
-#include "events/period.h"
 #include "trace.h"
 
 /* The second record of a periodic timer. */
@@ -73,6 +72,22 @@ void hwtimer_period_free_extension(struct hwtimer_instance *instance,
 	instance->periodic--;
 	/* The chunks that were reserved for the timer are not needed any more. */
 	hwtimer_supply_trim(instance);
+}
+
+/**
+ * hwtimer_period_free - free a timer of any kind that ends
+ * @instance: the instance; its lock is held
+ * @index: index of the timer's record, which is neither in the wheel nor in the queue
+ */
+void hwtimer_period_free(struct hwtimer_instance *instance, u32 index)
+{
+	struct hwtimer_record *record =
+		hwtimer_table_record(&instance->table, index);
+
+	lockdep_assert_held(&instance->lock);
+	if (unlikely(hwtimer_record_periodic(record)))
+		hwtimer_period_free_extension(instance, record);
+	hwtimer_table_put_record(&instance->table, record, index);
 }
 
 /**

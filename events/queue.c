@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Lets timers expire, and keeps their events; see events/queue.h.
+ * Lets timers expire, and keeps their events; see events/events.h.
  */
 #include <linux/bitops.h>
 #include <linux/minmax.h>
 
 #include "hwtimer.h"
-#include "events/queue.h"
-#include "events/notify.h"
-#include "events/period.h"
 #include "trace.h"
 
 /*

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Delivers events; see events/read.h.
+ * Delivers events; see events/events.h.
  *
  * Events are copied to user memory with the instance's lock held, and page faults disabled.
  * What was copied is consumed in the same hold. Where the copy stops, the lock is released,
@@ -8,7 +8,7 @@
  * event is either waiting or delivered, whatever happens to the buffer and to the reader.
  *
  * If no event is left and timers are due, the reader turns the wheel itself, see
- * events/queue.h.
+ * events/events.h.
  */
 #include <linux/minmax.h>
 #include <linux/pagemap.h>
@@ -18,11 +18,6 @@
 #include <linux/uio.h>
 
 #include "hwtimer.h"
-#include "events/copy.h"
-#include "events/queue.h"
-#include "events/notify.h"
-#include "events/period.h"
-#include "events/read.h"
 #include "trace.h"
 
 /* Number of events that are described before they are copied together */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Turns the wheel of an instance, and does the instance's chores; see events/turn.h.
+ * Turns the wheel of an instance, and does the instance's chores; see events/events.h.
  *
  * The worker serves an instance in slices, because other instances wait for the worker.
  * One slice does at most the following; the rest waits for the next slice. H is
@@ -44,9 +44,7 @@
 #include <linux/ktime.h>
 
 #include "hwtimer.h"
-#include "events/notify.h"
 #include "trace.h"
-#include "events/turn.h"
 
 /*
  * Called when no timer was due: usually the worker woke up for timers that were

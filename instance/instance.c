@@ -8,17 +8,11 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
+#include "alloc.h"
 #include "hwtimer.h"
 #include "instance/instance.h"
-#include "alloc.h"
-#include "events/notify.h"
-#include "show/registry.h"
+#include "show/show.h"
 #include "trace.h"
-#include "events/turn.h"
-#include "worker/workers.h"
-
-/* Frees instances that were closed while a worker served them */
-static struct workqueue_struct *hwtimer_free_queue;
 
 /*
  * Allocates an instance, and charges for it. Returns NULL: no memory. May sleep, but does not
@@ -67,15 +61,13 @@ static void instance_free_work(struct work_struct *work)
 	instance_free(container_of(work, struct hwtimer_instance, free_work));
 }
 
-/* Called by the worker when it has left the instance. The last user has it freed. */
+/* The worker has left the instance. */
 static void instance_job_left(struct hwtimer_job *job)
 {
 	struct hwtimer_instance *instance =
 		container_of(job, struct hwtimer_instance, job);
 
-	/* Not here: other instances of the worker would wait. */
-	if (refcount_dec_and_test(&instance->users))
-		queue_work(hwtimer_free_queue, &instance->free_work);
+	hwtimer_registry_put(instance);
 }
 
 /**
@@ -115,26 +107,12 @@ hwtimer_instance_create(struct hwtimer_account *account)
 }
 
 /**
- * hwtimer_instance_put - give a reference to an instance up
- * @instance: the instance; must not be used afterwards
- *
- * If it was closed, and nobody else uses it, frees it and all its timers. That takes time
- * in proportion to the number of timers. May sleep; no lock of the instance is held.
- */
-void hwtimer_instance_put(struct hwtimer_instance *instance)
-{
-	might_sleep();
-	if (refcount_dec_and_test(&instance->users))
-		instance_free(instance);
-}
-
-/**
  * hwtimer_instance_destroy - close an instance
  * @instance: the instance; nothing but its worker and readers of debugfs still uses it
  *
- * Waits for none of these. If the worker is just serving the instance, a work item frees it
- * after that slice; a reader that is showing it frees it afterwards. Otherwise this function
- * does. May sleep; no lock of the instance is held.
+ * Waits for none of these. If the worker is just serving the instance, or a reader is showing it,
+ * a work item frees it afterwards. Otherwise this function does, in time that grows with the
+ * number of timers. May sleep; no lock of the instance is held.
  */
 void hwtimer_instance_destroy(struct hwtimer_instance *instance)
 {
@@ -142,28 +120,8 @@ void hwtimer_instance_destroy(struct hwtimer_instance *instance)
 	/* A worker that does not serve the instance now is no user. */
 	if (!hwtimer_worker_leave(&instance->job, instance_job_left))
 		refcount_dec(&instance->users);
-	hwtimer_instance_put(instance);
-}
-
-/**
- * hwtimer_instance_start - create the workqueue that frees instances, at module load
- *
- * Return: 0 or -ENOMEM. May sleep.
- */
-int hwtimer_instance_start(void)
-{
-	hwtimer_free_queue = alloc_workqueue("hwtimer_free", WQ_UNBOUND, 0);
-	return hwtimer_free_queue ? 0 : -ENOMEM;
-}
-
-/**
- * hwtimer_instance_finish - wait until all instances are freed, at module unload
- *
- * Called when no file is open, and after the workers have ended. May sleep.
- */
-void hwtimer_instance_finish(void)
-{
-	destroy_workqueue(hwtimer_free_queue);
+	if (refcount_dec_and_test(&instance->users))
+		instance_free(instance);
 }
 
 /* Stops an instance that is not stopped yet. */

@@ -1,22 +1,52 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Creates an instance, stops it and destroys it. Called by hwtimer_main.c and
- * instance/ioctl.c. This layer stands above the parts of an instance, because it puts them
- * together.
+ * One open file: its calls, its settings, its life.
  */
 #ifndef HWTIMER_INSTANCE_H
 #define HWTIMER_INSTANCE_H
 
+#include <linux/compiler.h>
+#include <linux/time64.h>
+#include <linux/types.h>
+
+#include <uapi/linux/hwtimer.h>
+
 struct hwtimer_account;
 struct hwtimer_instance;
+struct hwtimer_settings;
+struct io_uring_cmd;
 
-int hwtimer_instance_start(void);
-void hwtimer_instance_finish(void);
+/* ---- settings.c ---- */
+
+#define HWTIMER_TICK_MIN (10ULL * NSEC_PER_USEC)
+#define HWTIMER_TICK_MAX (3600ULL * NSEC_PER_SEC)
+
+/* Module parameter max_timers; constant once the module is loaded */
+extern unsigned int hwtimer_max_timers;
+
+bool hwtimer_settings_parameters_valid(void);
+struct hwtimer_settings hwtimer_settings_default(void);
+int hwtimer_settings_choose(struct hwtimer_settings *settings,
+			    const struct hwtimer_setup *wish);
+int hwtimer_settings_set(struct hwtimer_instance *instance,
+			 const struct hwtimer_settings *settings);
+
+/* ---- instance.c ---- */
 
 struct hwtimer_instance *
 hwtimer_instance_create(struct hwtimer_account *account);
-void hwtimer_instance_put(struct hwtimer_instance *instance);
 void hwtimer_instance_destroy(struct hwtimer_instance *instance);
 void hwtimer_instance_stop(struct hwtimer_instance *instance);
+
+/* ---- ioctl.c ---- */
+
+long hwtimer_ioctl(struct hwtimer_instance *instance, unsigned int command,
+		   void __user *argument);
+bool hwtimer_ioctl_waits(const struct hwtimer_instance *instance,
+			 unsigned int command);
+
+/* ---- uring.c ---- */
+
+int hwtimer_uring_cmd(struct io_uring_cmd *cmd, unsigned int issue_flags);
 
 #endif /* HWTIMER_INSTANCE_H */

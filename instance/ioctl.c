@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Executes the ioctls: copies the arguments in, checks them, calls the layer below, and
+ * Executes the ioctls: copies the arguments in, checks them, calls the rooms below, and
  * copies the results out. The arguments come unchecked from user space.
  */
 #include <linux/nospec.h>
 #include <linux/uaccess.h>
 
 #include "hwtimer.h"
-#include "timers/run.h"
-#include "timers/cancel_all.h"
 #include "instance/instance.h"
-#include "instance/ioctl.h"
-#include "show/query.h"
-#include "events/read.h"
-#include "timers/request.h"
-#include "show/stats.h"
+#include "show/show.h"
+#include "timers/timers.h"
 
 static_assert(sizeof(struct hwtimer_setup) == 32);
 static_assert(sizeof(struct hwtimer_info) == 80);

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Checks settings against the limits of the module parameters, and gives them to
- * instances; see instance/settings.h.
+ * instances; see instance/instance.h.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/log2.h>
 #include <linux/module.h>
 
 #include "hwtimer.h"
+#include "instance/instance.h"
 
 #define HWTIMER_TICK_DEFAULT (1ULL * NSEC_PER_MSEC)
 #define HWTIMER_BUCKETS_DEFAULT 4096U
@@ -142,56 +141,17 @@ int hwtimer_settings_set(struct hwtimer_instance *instance,
 }
 
 /**
- * hwtimer_settings_get - read the settings of an instance
- * @instance: the instance; its lock is not held
- * @copy: room for a copy, which is needed until the instance has started
- *
- * Return: the instance's own settings, which are constant, if it has started. Otherwise
- * @copy, with settings that a SETUP may have changed since. Does not sleep; may take the
- * instance's lock.
- */
-const struct hwtimer_settings *
-hwtimer_settings_get(struct hwtimer_instance *instance,
-		     struct hwtimer_settings *copy)
-{
-	if (likely(hwtimer_instance_started(instance)))
-		return &instance->settings;
-	spin_lock(&instance->lock);
-	*copy = instance->settings;
-	spin_unlock(&instance->lock);
-	return copy;
-}
-
-/**
- * hwtimer_settings_in_range - check a module parameter, at module load
- * @name: name of the parameter
- * @value: value of the parameter
- * @min: lowest valid value
- * @max: highest valid value
- *
- * Return: whether the value is valid; if it is not, the log gives the range. Any context.
- */
-bool hwtimer_settings_in_range(const char *name, unsigned int value,
-			       unsigned int min, unsigned int max)
-{
-	if (value >= min && value <= max)
-		return true;
-	pr_err("%s=%u is out of range: %u to %u\n", name, value, min, max);
-	return false;
-}
-
-/**
  * hwtimer_settings_parameters_valid - check this file's module parameters
  *
  * Return: whether all are in range; the log names the first that is not. Any context.
  */
 bool hwtimer_settings_parameters_valid(void)
 {
-	return hwtimer_settings_in_range("max_timers", hwtimer_max_timers, 1,
-					 HWTIMER_TIMERS_CEILING) &&
-	       hwtimer_settings_in_range("default_timers", default_timers, 1,
-					 hwtimer_max_timers) &&
-	       hwtimer_settings_in_range("default_kind", default_kind,
-					 HWTIMER_KIND_HASHED,
-					 HWTIMER_KIND_HIERARCHICAL);
+	return hwtimer_workers_in_range("max_timers", hwtimer_max_timers, 1,
+					HWTIMER_TIMERS_CEILING) &&
+	       hwtimer_workers_in_range("default_timers", default_timers, 1,
+					hwtimer_max_timers) &&
+	       hwtimer_workers_in_range("default_kind", default_kind,
+					HWTIMER_KIND_HASHED,
+					HWTIMER_KIND_HIERARCHICAL);
 }

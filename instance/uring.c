@@ -15,9 +15,8 @@
 #include <linux/fs.h>
 #include <linux/uaccess.h>
 
-#include "compat_uring.h"
-#include "instance/ioctl.h"
-#include "instance/uring.h"
+#include "compat.h"
+#include "instance/instance.h"
 
 static_assert(sizeof(struct hwtimer_uring) == 16);
 

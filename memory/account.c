@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Counts the memory of each user's instances, and has the module parameter max_memory_user,
- * which limits it; see memory/account.h.
+ * which limits it; see memory/memory.h.
  *
  * The process that opens an instance is charged, for as long as the instance exists: a
  * descriptor that is passed on stays on the opener's account. Users are told apart by their
@@ -23,8 +23,8 @@
 #include <linux/spinlock.h>
 #include <linux/user_namespace.h>
 
-#include "memory/account.h"
 #include "alloc.h"
+#include "memory/memory.h"
 
 static unsigned int max_memory_user;
 module_param(max_memory_user, uint, 0444);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Gives the memory of an idle instance back; see memory/shrink.h.
+ * Gives the memory of an idle instance back; see memory/memory.h.
  *
  * An instance is idle if it has no timer and no event, and if that was so for
  * HWTIMER_IDLE_TIME, apart from timers that have come and gone before. Then the worker's
@@ -20,8 +20,8 @@
  */
 #include <linux/ktime.h>
 
-#include "hwtimer.h"
 #include "constants.h"
+#include "hwtimer.h"
 
 /*
  * How long an instance must be idle before its memory is freed, ns: memory that is soon needed

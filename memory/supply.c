@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Allocates and frees the memory of an instance; see memory/supply.h.
+ * Allocates and frees the memory of an instance; see memory/memory.h.
  *
  * Most instances have few timers, and the wheel that SETUP asks for is large: 142 KB by
  * default, and 32 KB for the ring of events. So an instance starts with a few records
@@ -17,10 +17,9 @@
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 
-#include "hwtimer.h"
-#include "constants.h"
 #include "alloc.h"
-#include "worker/workers.h"
+#include "constants.h"
+#include "hwtimer.h"
 
 /*
  * Time after which surplus chunks that stayed unused are freed, ns. A chunk is surplus if

@@ -26,10 +26,7 @@
 #include <linux/user_namespace.h>
 
 #include "hwtimer.h"
-#include "show/debug.h"
-#include "instance/instance.h"
-#include "show/stats.h"
-#include "worker/workers.h"
+#include "show/show.h"
 
 static const char instances_headline[] =
 	"instance\topener\tkind\tclock\ttick\tbuckets\tlimit\t"
@@ -66,7 +63,7 @@ static void instances_stop(struct seq_file *seq, void *element)
 	struct hwtimer_instance *instance = instance_of(element);
 
 	if (instance)
-		hwtimer_instance_put(instance);
+		hwtimer_registry_put(instance);
 }
 
 static void *instances_next(struct seq_file *seq, void *element,
@@ -238,7 +235,7 @@ static int rows_fill(struct rows *rows)
 	while (!err && (instance = hwtimer_registry_get(&place, nr + 1))) {
 		nr = instance->nr;
 		err = rows_count(rows, instance);
-		hwtimer_instance_put(instance);
+		hwtimer_registry_put(instance);
 		cond_resched();
 		if (signal_pending(current))
 			err = -EINTR;

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Describes timers to programs; see show/query.h.
+ * Describes timers to programs; see show/show.h.
  *
  * LIST goes through the table of records. A timer has the same record from SCHEDULE to
  * its end, wherever it is meanwhile: in the wheel, or in the ring of events. So LIST finds each
  * timer once, and its cursor is an index. Nothing needs to be remembered between two calls.
  */
 #include <linux/nospec.h>
+#include <linux/uaccess.h>
 
 #include "hwtimer.h"
-#include "events/copy.h"
-#include "events/period.h"
-#include "show/query.h"
+#include "show/show.h"
 
 /*
  * If the clock was set back, a timer that was overdue when it was scheduled may expire before

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The list of all instances, in the order of their numbers; see show/registry.h.
+ * The list of all instances, in the order of their numbers; see show/show.h.
  *
  * open() and close() wait for the lock, so each hold of it is short, however many
  * instances there are. A reader of debugfs keeps its place by an entry of its own in the
@@ -10,9 +10,13 @@
 #include <linux/lockdep.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 
 #include "hwtimer.h"
-#include "show/registry.h"
+#include "show/show.h"
+
+/* Frees instances that were closed while another than their file used them */
+static struct workqueue_struct *hwtimer_free_queue;
 
 static DEFINE_RAW_SPINLOCK(hwtimer_registry_lock);
 static LIST_HEAD(hwtimer_registry);
@@ -82,7 +86,7 @@ static struct hwtimer_listing *registry_find(struct hwtimer_listing *place,
  * @nr: lowest number that the instance may have: 1 after hwtimer_registry_rewind(), then
  *	that of the last instance to get it again, or one more
  *
- * Return: the first such instance, with a reference for hwtimer_instance_put(); NULL: there
+ * Return: the first such instance, with a reference for hwtimer_registry_put(); NULL: there
  * is none. Does not sleep; takes the registry's lock.
  */
 struct hwtimer_instance *hwtimer_registry_get(struct hwtimer_listing *place,
@@ -101,4 +105,38 @@ struct hwtimer_instance *hwtimer_registry_get(struct hwtimer_listing *place,
 	}
 	raw_spin_unlock(&hwtimer_registry_lock);
 	return instance;
+}
+
+/**
+ * hwtimer_registry_put - give up a reference that is not the file's
+ * @instance: the instance; must not be used afterwards
+ *
+ * If it was closed, and nobody else uses it, a work item frees it: that takes time in proportion
+ * to the number of timers, for which neither a worker nor a reader should wait. Any context.
+ */
+void hwtimer_registry_put(struct hwtimer_instance *instance)
+{
+	if (refcount_dec_and_test(&instance->users))
+		queue_work(hwtimer_free_queue, &instance->free_work);
+}
+
+/**
+ * hwtimer_registry_start - create the workqueue that frees instances, at module load
+ *
+ * Return: 0 or -ENOMEM. May sleep.
+ */
+int hwtimer_registry_start(void)
+{
+	hwtimer_free_queue = alloc_workqueue("hwtimer_free", WQ_UNBOUND, 0);
+	return hwtimer_free_queue ? 0 : -ENOMEM;
+}
+
+/**
+ * hwtimer_registry_finish - wait until all instances are freed, at module unload
+ *
+ * Called when no file is open, and after the workers have ended. May sleep.
+ */
+void hwtimer_registry_finish(void)
+{
+	destroy_workqueue(hwtimer_free_queue);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads the counters of an instance, and shows them as text; see show/stats.h.
+ * Reads the counters of an instance, and shows them as text; see show/show.h.
  *
  * The counters of STATS are in instance->stats, where the code that does the counted work
  * updates them under the instance's lock. The wheel and the worker keep some of their own,
@@ -13,7 +13,7 @@
 #include <linux/user_namespace.h>
 
 #include "hwtimer.h"
-#include "show/stats.h"
+#include "show/show.h"
 
 /**
  * hwtimer_stats_get - read the counters of STATS

@@ -8,10 +8,8 @@
 #include <linux/kernel.h>
 
 #include "hwtimer.h"
-#include "show/debug.h"
+#include "show/show.h"
 #include "instance/instance.h"
-#include "events/notify.h"
-#include "show/stats.h"
 
 #include "inspect.h"
 #include "process.h"
@@ -395,7 +393,7 @@ void sim_inspect_instances(void)
 		if (tenant && hwtimer_tenant_spent(tenant, &nr) < spent)
 			sim_fail("instance %llu has spent more than its tenant",
 				 instance->nr);
-		hwtimer_instance_put(instance);
+		hwtimer_registry_put(instance);
 	}
 	hwtimer_registry_remove(&place);
 }

@@ -6,7 +6,6 @@
 #include <kunit/test.h>
 #include <linux/kthread.h>
 
-#include "../timers/bulk.h"
 #include "fake.h"
 #include "kinds.h"
 

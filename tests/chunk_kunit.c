@@ -4,8 +4,8 @@
  */
 #include <kunit/test.h>
 
-#include "../wheel/chunk.h"
 #include "random.h"
+#include "wheel/chunk.h"
 
 #define ENTRIES 200
 

@@ -5,7 +5,7 @@
 #include <kunit/test.h>
 #include <linux/ktime.h>
 
-#include "../worker/clock.h"
+#include "worker/worker.h"
 
 #define HOUR ((s64)3600 * NSEC_PER_SEC)
 

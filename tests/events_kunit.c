@@ -8,8 +8,6 @@
 #include <linux/uaccess.h>
 #include <linux/uio.h>
 
-#include "../events/notify.h"
-#include "../events/read.h"
 #include "fake.h"
 #include "kinds.h"
 #include "random.h"

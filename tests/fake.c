@@ -9,7 +9,6 @@
 #include <linux/slab.h>
 #include <linux/uio.h>
 
-#include "../events/read.h"
 #include "fake.h"
 
 u64 fake_now;

@@ -9,10 +9,9 @@
 
 #include <kunit/test.h>
 
-#include "../hwtimer.h"
-#include "../instance/instance.h"
-#include "../timers/request.h"
-#include "../events/turn.h"
+#include "hwtimer.h"
+#include "instance/instance.h"
+#include "timers/timers.h"
 
 /* The user whose account fake_create() uses */
 #define FAKE_UID 4711

@@ -18,14 +18,11 @@
 #include <linux/uio.h>
 #include <linux/workqueue.h>
 
-#include "../timers/bulk.h"
-#include "../timers/cancel_all.h"
-#include "../show/query.h"
-#include "../show/stats.h"
 #include "comes.h"
 #include "fake.h"
 #include "kinds.h"
 #include "random.h"
+#include "show/show.h"
 
 #define HOUR FAKE_HOUR
 #define LIMIT 1000

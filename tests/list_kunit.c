@@ -7,11 +7,10 @@
 #include <kunit/test.h>
 #include <linux/uaccess.h>
 
-#include "../show/query.h"
-#include "../events/read.h"
 #include "fake.h"
 #include "kinds.h"
 #include "random.h"
+#include "show/show.h"
 
 #define HOUR FAKE_HOUR
 #define LIMIT 2000

@@ -4,8 +4,8 @@
  */
 #include <linux/mm.h>
 
-#include "../wheel/kinds.h"
 #include "oracle.h"
+#include "wheel/kinds.h"
 
 static void grow_table(struct oracle *oracle)
 {

@@ -15,7 +15,7 @@
 #include <kunit/test.h>
 #include <linux/timerqueue.h>
 
-#include "../wheel/wheel.h"
+#include "wheel/wheel.h"
 
 /* Maximum number of timers at a time. */
 #define ORACLE_TIMERS 4000

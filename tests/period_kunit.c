@@ -5,10 +5,10 @@
 #include <kunit/test.h>
 #include <linux/ktime.h>
 
-#include "../show/query.h"
 #include "fake.h"
 #include "kinds.h"
 #include "random.h"
+#include "show/show.h"
 
 #define TICK NSEC_PER_MSEC
 #define LIMIT 500

@@ -8,7 +8,7 @@
  */
 #include <kunit/test.h>
 
-#include "../wheel/table.h"
+#include "wheel/table.h"
 
 static void each_change_of_state_happens(struct kunit *test)
 {

@@ -7,8 +7,6 @@
 #include <kunit/test.h>
 #include <linux/uaccess.h>
 
-#include "../timers/cancel_all.h"
-#include "../events/read.h"
 #include "fake.h"
 #include "kinds.h"
 

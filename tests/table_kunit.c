@@ -7,8 +7,8 @@
 #include <linux/sizes.h>
 #include <linux/vmalloc.h>
 
-#include "../wheel/table.h"
 #include "random.h"
+#include "wheel/table.h"
 
 #define LIMIT 5000
 #define OPERATIONS 50000

@@ -6,12 +6,12 @@
 #include <kunit/test.h>
 #include <linux/ktime.h>
 
-#include "../wheel/hashed.h"
-#include "../wheel/hierarchy.h"
-#include "../instance/settings.h"
+#include "instance/instance.h"
 #include "kinds.h"
 #include "oracle.h"
 #include "random.h"
+#include "wheel/hashed.h"
+#include "wheel/hierarchy.h"
 
 #define TICK 1000ULL
 #define HOUR (3600ULL * NSEC_PER_SEC)

@@ -14,9 +14,8 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 
-#include "../worker/clock.h"
-#include "../worker/worker.h"
 #include "comes.h"
+#include "worker/worker.h"
 
 /* A job, and what the worker did for it */
 struct test_job {

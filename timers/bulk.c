@@ -12,10 +12,8 @@
  */
 #include <linux/bitops.h>
 
-#include "timers/bulk.h"
-#include "wheel/intake.h"
 #include "timers/op.h"
-#include "timers/request.h"
+#include "timers/timers.h"
 
 /* The flags that a bulk may have; struct hwtimer_bulk has no room for the others' fields. */
 #define BULK_FLAGS (HWTIMER_REQ_ABSTIME | HWTIMER_REQ_DISCARD)

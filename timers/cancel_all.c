@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ends all timers of an instance, and hands them back; see timers/cancel_all.h.
+ * Ends all timers of an instance, and hands them back; see timers/timers.h.
  *
  * As read(), copies to user memory with the lock held, and ends in the same hold what was
  * copied. So each timer is handed back once, whatever happens to the array and the caller.
  */
 #include <linux/minmax.h>
 #include <linux/nospec.h>
+#include <linux/uaccess.h>
 
 #include "hwtimer.h"
-#include "timers/cancel_all.h"
-#include "events/copy.h"
 #include "timers/op.h"
-#include "events/period.h"
+#include "timers/timers.h"
 
 /* Whether a record is that of a periodic timer whose event waits, and is not its last. */
 static bool rests(const struct hwtimer_record *record)

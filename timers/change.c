@@ -9,7 +9,6 @@
  */
 #include "timers/change.h"
 #include "timers/op.h"
-#include "events/period.h"
 
 /* Gives a pending timer what the request says, and files it anew if its tick may change. */
 static void change(struct hwtimer_instance *instance,

@@ -5,9 +5,7 @@
  */
 #include <linux/sched.h>
 
-#include "events/notify.h"
 #include "timers/op.h"
-#include "events/period.h"
 
 /* hwtimer_op_deadline() for the deadlines that it does not return as they are. */
 u64 hwtimer_op_deadline_odd(s64 time)

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Checks requests, and does them; see timers/request.h.
+ * Checks requests, and does them; see timers/timers.h.
  */
 #include <linux/ktime.h>
 
 #include "timers/change.h"
 #include "timers/op.h"
-#include "events/period.h"
-#include "timers/request.h"
+#include "timers/timers.h"
 
 #define REQUEST_FLAGS                                                          \
 	(HWTIMER_REQ_ABSTIME | HWTIMER_REQ_DISCARD | HWTIMER_REQ_FIXED_DELAY | \

@@ -12,11 +12,9 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "hwtimer.h"
-#include "timers/run.h"
-#include "timers/bulk.h"
 #include "alloc.h"
-#include "timers/request.h"
+#include "hwtimer.h"
+#include "timers/timers.h"
 
 /* To allocate so few bytes would take longer than to do the operations in them. */
 #define BATCH_SMALL 256

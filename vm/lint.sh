@@ -101,6 +101,7 @@ check_files()
 		lib/adapters/*.hpp lib/test/*.cc selftests/*.cc
 	check_each shell "${scripts[@]}"
 	check_barriers
+	check_rooms
 	check "the kernel's own races are told from the module's" tells_races_apart
 	repeat_checks "$VM_DIR/lib-test.sh"
 	repeat_checks "$VM_DIR/jobs-test.sh"
@@ -252,7 +253,7 @@ ignored_in()
 	local ignored=$IGNORED
 
 	case $1 in
-	compat.h | compat_uring.h) ignored+=,$IGNORED_IN_COMPAT_H ;;
+	compat.h) ignored+=,$IGNORED_IN_COMPAT_H ;;
 	trace.h) ignored+=,$IGNORED_IN_TRACE_H ;;
 	uapi/*) ignored+=,$IGNORED_IN_UAPI ;;
 	lib/* | bench/server/* | tool/* | examples/* | daemon/* | torture/* | fuzz/* | selftests/library.c | \
@@ -367,6 +368,34 @@ check_barriers()
 		finds_barrier "Pairs with" 's/Pairs with the smp_load_acquire() in hwtimer_instance_drained/Follows/'
 	check "a barrier whose pair is gone is found" \
 		finds_barrier "stop_first() has no barrier" '/^static void stop_first/,/^}/ s/smp_store_release/WRITE_ONCE/'
+}
+
+# Also checks that the check finds an upward include, one of another room's private header, and a
+# call of a function that a header in the root has brought.
+check_rooms()
+{
+	local sources
+
+	mapfile -t sources < <(module_files)
+	check "files use their own room, and the faces of rooms below it" \
+		awk -f vm/rooms.awk Kbuild "${sources[@]}"
+	check "an include of a room above is found" finds_breach wheel/table.c \
+		'includes events/events.h' '/^#include "wheel/i #include "events/events.h"'
+	check "an include of another room's own header is found" finds_breach events/read.c \
+		'includes wheel/hierarchy.h' '/^#include "trace/i #include "wheel/hierarchy.h"'
+	check "a call of a room above is found" finds_breach worker/wakeup.c \
+		'calls hwtimer_notice_wake() of events' '/^void hwtimer_wakeup_rearm/,/^{/ s/^{/{\n\thwtimer_notice_wake(instance, 0);/'
+}
+
+# finds_breach FILE WHAT SED
+finds_breach()
+{
+	mkdir "$TEMP/rooms"
+	cp --parents Kbuild "${sources[@]}" "$TEMP/rooms"
+	(cd "$TEMP/rooms" && sed -i "$3" "$1" &&
+		awk -f "$VM_DIR/rooms.awk" Kbuild "${sources[@]}") >"$TEMP/found"
+	rm -r "$TEMP/rooms"
+	grep -q -F "$1:" "$TEMP/found" && grep -q -F "$2" "$TEMP/found"
 }
 
 # finds_barrier WHAT SED: whether the check finds WHAT in sources that are changed by SED

@@ -7,8 +7,8 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "wheel/chunk.h"
 #include "alloc.h"
+#include "wheel/chunk.h"
 
 /* Maximum number of chunks in one call of the slab allocator. */
 #define HWTIMER_CHUNK_BULK 64

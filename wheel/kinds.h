@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The choice between the two kinds of wheel. wheel/wheel.c calls these functions,
- * and each of them calls wheel/hashed.c or wheel/hierarchy.c; wheel/intake.h only
- * asks which kind a wheel is.
+ * and each of them calls wheel/hashed.c or wheel/hierarchy.c.
  *
  * A kind decides which bucket an entry belongs in, keeps track of the occupied
  * buckets, and finds the one that is due first. The choice is a branch on the kind,

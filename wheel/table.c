@@ -20,8 +20,8 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "constants.h"
 #include "alloc.h"
+#include "constants.h"
 #include "wheel/table.h"
 
 /* Blocks grow with the table, up to 16 slots, which are 512 KB. */

@@ -37,7 +37,6 @@
 #include <linux/sched.h>
 #include <linux/string.h>
 
-#include "wheel/intake.h"
 #include "wheel/kinds.h"
 
 static_assert(sizeof(struct hwtimer_bucket) == 32);
@@ -294,6 +293,27 @@ static struct hwtimer_queue *rewind_queue(struct hwtimer_wheel *wheel)
 	/* @fresh waits until all older entries have been taken out of their buckets. */
 	return wheel->rewind.walk.active ? &wheel->rewind.walk.source :
 					   &wheel->rewind.fresh;
+}
+
+/**
+ * hwtimer_intake_begin - begin to add timers
+ * @wheel: the wheel
+ *
+ * Return: what hwtimer_intake_file() needs.
+ */
+struct hwtimer_intake hwtimer_intake_begin(struct hwtimer_wheel *wheel)
+{
+	u64 first = wheel->current_tick + 1;
+	u64 direct = wheel->rewind.active ? 0 : hwtimer_kind_direct(wheel);
+
+	return (struct hwtimer_intake){
+		.wheel = wheel,
+		.scale = wheel->scale,
+		.buckets = wheel->buckets,
+		.first = first,
+		.reach = max(direct, first) - first,
+		.mask = wheel->shape.buckets - 1,
+	};
 }
 
 /* Does hwtimer_intake_open() in all cases. */

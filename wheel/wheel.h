@@ -19,8 +19,9 @@
 
 #include <uapi/linux/hwtimer.h>
 
-#include "wheel/chunk.h"
 #include "constants.h"
+#include "wheel/chunk.h"
+#include "wheel/ring.h"
 #include "wheel/table.h"
 
 /** HWTIMER_TICK_NONE - the tick that never comes; as a time in ns: never */
@@ -425,6 +426,70 @@ static inline void hwtimer_wheel_remove(struct hwtimer_wheel *wheel,
 		record->postponed = false;
 		wheel->postponed--;
 	}
+}
+
+/*
+ * Adding is inline for speed. A loop that adds timers copies the few facts that it needs of the
+ * wheel once, and the compiler keeps them in registers. Read from the wheel itself, they would
+ * have to be loaded again after each store to a bucket or a record. hwtimer_intake_open() files
+ * the timers for which these facts are not enough.
+ */
+
+/**
+ * struct hwtimer_intake - a wheel that timers are being added to
+ * @wheel: the wheel; the caller does nothing else to it meanwhile
+ * @scale: copy of the wheel's
+ * @buckets: copy of the wheel's
+ * @first: the earliest tick for a new timer
+ * @reach: an entry of one of the @reach ticks from @first on goes to bucket tick & @mask;
+ *	for all others, hwtimer_intake_open() asks the wheel
+ * @mask: number of buckets of the lowest level minus 1
+ */
+struct hwtimer_intake {
+	struct hwtimer_wheel *wheel;
+	struct hwtimer_scale scale;
+	struct hwtimer_bucket *buckets;
+	u64 first;
+	u64 reach;
+	u32 mask;
+};
+
+struct hwtimer_intake hwtimer_intake_begin(struct hwtimer_wheel *wheel);
+void hwtimer_intake_open(struct hwtimer_wheel *wheel,
+			 struct hwtimer_entry entry, u64 tick, bool near);
+
+/**
+ * hwtimer_intake_file - enter a timer into a bucket
+ * @intake: from hwtimer_intake_begin(); stays valid, whatever is filed
+ * @entry: the entry of the timer's record
+ * @tick: the tick at which the timer is to expire; if it has passed, the timer expires
+ *	at the next turn
+ *
+ * Takes at most one chunk from the pool.
+ */
+static __always_inline void
+hwtimer_intake_file(const struct hwtimer_intake *intake,
+		    struct hwtimer_entry entry, u64 tick)
+{
+	struct hwtimer_bucket *bucket = &intake->buckets[tick & intake->mask];
+	bool near = tick - intake->first < intake->reach;
+
+	/*
+	 * Usually the bucket holds an earlier entry and its last chunk has room. Then no
+	 * walk without expirations is in this bucket, because such a walk takes all
+	 * chunks out of it.
+	 */
+	if (unlikely(!near || bucket->earliest > tick ||
+		     !hwtimer_queue_try_entry(&bucket->entries, entry)))
+		hwtimer_intake_open(intake->wheel, entry,
+				    max(tick, intake->first), near);
+}
+
+/* To be called after hwtimer_intake_file() has filed @count entries. */
+static inline void hwtimer_intake_end(const struct hwtimer_intake *intake,
+				      u32 count)
+{
+	intake->wheel->entries += count;
 }
 
 #endif /* HWTIMER_WHEEL_H */

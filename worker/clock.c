@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The clocks; see worker/clock.h.
+ * The clocks; see worker/worker.h.
  */
 #include <linux/kernel.h>
 #include <linux/overflow.h>
 #include <linux/time.h>
 #include <linux/time_namespace.h>
 
-#include "worker/clock.h"
+#include "worker/worker.h"
 
 #define NSEC_PER_DAY (24 * 3600 * NSEC_PER_SEC)
 

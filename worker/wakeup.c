@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tells the worker when to come to an instance, and moves the wheel to the clock; see
- * worker/wakeup.h.
+ * worker/worker.h.
  *
  * The worker turns the wheel only when the wheel has something to do. So while no timer
  * is pending, or only timers far ahead, the wheel falls behind the clock. A

@@ -49,9 +49,8 @@
 #include <linux/spinlock.h>
 #include <uapi/linux/sched/types.h>
 
-#include "compat.h"
-#include "worker/clock.h"
 #include "alloc.h"
+#include "compat.h"
 #include "worker/worker.h"
 
 /* Number of tenants, or of a tenant's alarms, that one look at a queue finds to be due */

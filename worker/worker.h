@@ -1,30 +1,90 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Workers call functions at given times. A worker is a kthread with one hrtimer for each
- * clock, which wakes the worker for the earliest alarm.
+ * Who turns the wheels, and when: workers, which call functions at given times, the clocks by
+ * which they do, and what an instance asks of its worker.
  *
- * worker/workers.c creates and ends workers, and finds tenants. memory/supply.c attaches
- * an instance's job to its tenant when the instance starts. instance/instance.c takes the
- * job away. worker/wakeup.c kicks the alarms of a job when there is something to do.
+ * A worker is a kthread with one hrtimer for each clock, which wakes it for the earliest alarm.
+ * It knows nothing of instances: an alarm carries the function that serves it, as a work item
+ * does. One kthread serves many instances, because a thread for each would cost memory, and a
+ * switch of threads for each tick.
  *
- * A worker knows nothing of instances: an alarm carries the function that serves it, as a
- * work item does. One kthread serves several instances, because a thread for each would
- * cost memory, and a switch of threads for each tick.
+ * The clocks are the host's. In a time namespace, a program's CLOCK_MONOTONIC and CLOCK_BOOTTIME
+ * are ahead of them by an offset. The offset may be negative. It is constant for as long as a
+ * process is in the namespace.
  */
 #ifndef HWTIMER_WORKER_H
 #define HWTIMER_WORKER_H
 
+#include <linux/ktime.h>
+#include <linux/timekeeping.h>
 #include <linux/timerqueue.h>
 #include <linux/types.h>
 #include <linux/uidgid.h>
 
+#include <uapi/linux/hwtimer.h>
+
 #include "wheel/wheel.h"
 
 struct hwtimer_alarm;
+struct hwtimer_instance;
 struct hwtimer_job;
 struct hwtimer_tenant;
+struct hwtimer_tenant_id;
 struct hwtimer_worker;
 struct pid_namespace;
+
+/* ---- clock.c ---- */
+
+/* The module's numbers of the clocks. */
+enum {
+	HWTIMER_MONOTONIC,
+	HWTIMER_BOOTTIME,
+	HWTIMER_REALTIME,
+	HWTIMER_TAI,
+	HWTIMER_CLOCKS,
+};
+
+/**
+ * struct hwtimer_clock_desc - a clock
+ * @now: returns the time, ns
+ * @id: number of the clock in the kernel, such as CLOCK_MONOTONIC
+ * @nr: number of the clock in this module, such as HWTIMER_MONOTONIC
+ * @settable: whether the clock may be set
+ */
+struct hwtimer_clock_desc {
+	u64 (*now)(void);
+	clockid_t id;
+	unsigned int nr;
+	bool settable;
+};
+
+extern const struct hwtimer_clock_desc hwtimer_clocks[HWTIMER_CLOCKS];
+
+const struct hwtimer_clock_desc *hwtimer_clock_find(u32 number);
+u64 hwtimer_clock_certain(u64 fine, u64 coarse);
+bool hwtimer_clock_stands(void);
+void hwtimer_clock_namespace(s64 offsets[HWTIMER_CLOCKS]);
+u64 hwtimer_clock_host_time(u64 time, s64 offset);
+
+/* The number of a clock in SETUP and INFO, such as HWTIMER_CLOCK_MONOTONIC. */
+static inline u32 hwtimer_clock_number(const struct hwtimer_clock_desc *clock)
+{
+	return HWTIMER_CLOCK(clock->id);
+}
+
+/*
+ * How far a clock that may be set is ahead of CLOCK_MONOTONIC, ns. If the number has changed,
+ * the clock was set, or the machine was suspended.
+ */
+static inline s64 hwtimer_clock_offset(const struct hwtimer_clock_desc *clock)
+{
+	enum tk_offsets offset = clock->nr == HWTIMER_TAI ? TK_OFFS_TAI :
+							    TK_OFFS_REAL;
+
+	return ktime_to_ns(ktime_mono_to_any(0, offset));
+}
+
+/* ---- worker.c ---- */
 
 /**
  * typedef hwtimer_serve_fn - function that serves an alarm whose time has come
@@ -124,5 +184,46 @@ u64 hwtimer_worker_wakeups(const struct hwtimer_job *job);
 u64 hwtimer_worker_spent(const struct hwtimer_job *job);
 pid_t hwtimer_worker_pid(const struct hwtimer_job *job,
 			 struct pid_namespace *namespace);
+
+/* ---- workers.c ---- */
+
+/* The highest number of workers */
+#define HWTIMER_WORKERS_MAX 64
+
+bool hwtimer_workers_in_range(const char *name, unsigned int value,
+			      unsigned int min, unsigned int max);
+bool hwtimer_workers_parameters_valid(void);
+struct hwtimer_tenant_id hwtimer_workers_caller(void);
+struct hwtimer_tenant *
+hwtimer_workers_tenant(const struct hwtimer_tenant_id *id);
+void hwtimer_workers_stop(void);
+void hwtimer_workers_free(void);
+
+/* ---- wakeup.c ---- */
+
+/**
+ * struct hwtimer_wakeup - when the wheel has to be turned, or moved to the clock
+ * @at: latest time at which the worker turns the wheel, ns on the instance's clock;
+ *	HWTIMER_TICK_NONE: never. Protected by the instance's lock
+ * @follow_at: time in jiffies from which on the wheel may stand so far behind the clock
+ *	that it has to be moved before timers are added; protected by the instance's lock
+ * @follow_after: number of jiffies between moving the wheel and @follow_at; constant once
+ *	the instance has started
+ */
+struct hwtimer_wakeup {
+	u64 at;
+	u64 follow_at;
+	u64 follow_after;
+};
+
+u64 hwtimer_wakeup_earliest(const struct hwtimer_instance *instance);
+void hwtimer_wakeup_rearm(struct hwtimer_instance *instance);
+void hwtimer_wakeup_requeue(struct hwtimer_instance *instance, u64 now);
+void hwtimer_wakeup_turned(struct hwtimer_instance *instance, u64 now);
+void hwtimer_wakeup_again(struct hwtimer_instance *instance);
+void hwtimer_wakeup_chores(struct hwtimer_instance *instance, u64 time);
+
+void hwtimer_wakeup_followed(struct hwtimer_instance *instance);
+void hwtimer_wakeup_follow(struct hwtimer_instance *instance, u64 now);
 
 #endif /* HWTIMER_WORKER_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Creates workers, and chooses one for each instance; see worker/workers.h.
+ * Creates workers, and chooses one for each instance; see worker/worker.h.
  *
  * A worker is created when the first instance is given to it. It then stays until the
  * module is unloaded, so that few programs wait for a thread to be created. An instance
@@ -12,6 +12,8 @@
  * any processor time, and others would wait for it. If two create the same worker, one of
  * them ends its own.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/cpumask.h>
 #include <linux/cred.h>
 #include <linux/err.h>
@@ -21,9 +23,7 @@
 #include <linux/smp.h>
 
 #include "compat.h"
-#include "instance/settings.h"
 #include "worker/worker.h"
-#include "worker/workers.h"
 
 /* The number of workers by default, if the machine has as many processors */
 #define HWTIMER_WORKERS_DEFAULT 8
@@ -45,6 +45,24 @@ MODULE_PARM_DESC(rt_prio, "SCHED_FIFO priority of the kthreads; 0: none");
 static struct hwtimer_worker *hwtimer_workers[HWTIMER_WORKERS_MAX];
 
 /**
+ * hwtimer_workers_in_range - check a module parameter, at module load
+ * @name: name of the parameter
+ * @value: value of the parameter
+ * @min: lowest valid value
+ * @max: highest valid value
+ *
+ * Return: whether the value is valid; if it is not, the log gives the range. Any context.
+ */
+bool hwtimer_workers_in_range(const char *name, unsigned int value,
+			      unsigned int min, unsigned int max)
+{
+	if (value >= min && value <= max)
+		return true;
+	pr_err("%s=%u is out of range: %u to %u\n", name, value, min, max);
+	return false;
+}
+
+/**
  * hwtimer_workers_parameters_valid - check this file's module parameters
  *
  * Replaces a parameter that is 0 by its default, so that sysfs shows the number.
@@ -56,10 +74,10 @@ bool hwtimer_workers_parameters_valid(void)
 	workers = workers ?:
 			    min_t(unsigned int, num_possible_cpus(),
 				  HWTIMER_WORKERS_DEFAULT);
-	return hwtimer_settings_in_range("workers", workers, 1,
-					 HWTIMER_WORKERS_MAX) &&
-	       hwtimer_settings_in_range("rt_prio", worker_rt_prio, 0,
-					 MAX_RT_PRIO - 1);
+	return hwtimer_workers_in_range("workers", workers, 1,
+					HWTIMER_WORKERS_MAX) &&
+	       hwtimer_workers_in_range("rt_prio", worker_rt_prio, 0,
+					MAX_RT_PRIO - 1);
 }
 
 /* Creates the worker @nr, unless another thread is faster. Returns it or an ERR_PTR(). */

@@ -10,7 +10,7 @@
 #include <linux/uio.h>
 #include <linux/vmalloc.h>
 
-#include "show/debug.h"
+#include "show/show.h"
 #include "sim.h"
 
 /* There is no debugfs. */

@@ -1,37 +1,20 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /*
  * Copies to user memory with the instance's lock held, for LIST and CANCEL_ALL, which copy one
  * structure after the other; events/read.c does the same for read().
  */
-#ifndef HWTIMER_COPY_H
-#define HWTIMER_COPY_H
-
 #include <linux/pagemap.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
-#include <uapi/linux/hwtimer.h>
-
-struct hwtimer_instance;
+#include "hwtimer.h"
 
 /*
- * Number of times in a row that a page is faulted in, and the copy stops there all the same.
- * Others may take the page away again; but memory may also be protected within a page, on
- * arm64 with MTE, and then it would go on for ever.
+ * Has memory ready for a copy that takes no page faults. @tries is the number of such calls
+ * without a copy between them. Returns 0: copy again; -EFAULT; -EINTR: a signal came. May sleep,
+ * and for ever; no lock is held.
  */
-#define HWTIMER_FAULTS 100
-
-/**
- * hwtimer_copy_fault_in - have memory ready for a copy that takes no page faults
- * @to: the address in user space where a copy has stopped
- * @size: number of bytes that are to be copied there
- * @tries: number of such calls without a copy between them; the caller sets it to 0
- *
- * Return: 0: copy again; -EFAULT; -EINTR: a signal came. May sleep, and for ever; no lock is
- * held.
- */
-static inline int hwtimer_copy_fault_in(void __user *to, size_t size,
-					unsigned int *tries)
+static int copy_fault_in(void __user *to, size_t size, unsigned int *tries)
 {
 	if (++*tries > HWTIMER_FAULTS || fault_in_writeable(to, size))
 		return -EFAULT;
@@ -48,10 +31,10 @@ static inline int hwtimer_copy_fault_in(void __user *to, size_t size,
  * Return: the number of timers; 0: the end. If there was none, also -EFAULT or -EINTR. May
  * sleep.
  */
-static inline long
-hwtimer_copy_list(struct hwtimer_instance *instance, struct hwtimer_list *list,
-		  int (*some)(struct hwtimer_instance *instance,
-			      struct hwtimer_list *list, u32 *done))
+long hwtimer_copy_list(struct hwtimer_instance *instance,
+		       struct hwtimer_list *list,
+		       int (*some)(struct hwtimer_instance *instance,
+				   struct hwtimer_list *list, u32 *done))
 {
 	struct hwtimer_timer __user *to = u64_to_user_ptr(list->timers);
 	unsigned int tries = 0;
@@ -64,13 +47,11 @@ hwtimer_copy_list(struct hwtimer_instance *instance, struct hwtimer_list *list,
 		if (done != before)
 			tries = 0;
 		if (ret == -EFAULT)
-			ret = hwtimer_copy_fault_in(&to[done], sizeof(*to), &tries) ?:
-				      1;
+			ret = copy_fault_in(&to[done], sizeof(*to), &tries) ?:
+									      1;
 		else if (ret && signal_pending(current))
 			ret = -EINTR;
 		cond_resched();
 	} while (ret > 0);
 	return done ? (long)done : ret;
 }
-
-#endif /* HWTIMER_COPY_H */

@@ -1,28 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Keeps the events of an instance, and lets timers expire into them.
- *
- * Events wait in a ring, as the ids of their timers, in the order in which these expired. The
- * ring is bounded, so that nobody works ahead of the program: what does not fit stays in the
- * wheel.
- * Two halves fill the ring, the worker (events/turn.c) and read() (events/read.c). They
- * promise each other:
- *
- *   the worker	turns the wheel while a hold of timers fits into the ring, and wakes readers
- *		when there is something for them. Then it parks: it comes no more of itself
- *   read()	turns the wheel when no event is left and timers are due. Where it leaves
- *		timers behind that are due, the instance is readable, or it has the worker
- *		come
- *   anybody	who makes room or raises the threshold: the same, hwtimer_notice_unpark()
- *
- * tests/litmus/events.pml is a model of this.
- *
- * An event is dropped by freeing its timer: then its id is dead. (Not a stamp, as in the wheel:
- * an event may stay unread for so long that stamps come again.) With HWTIMER_SETUP_AT_LEAST_ONCE,
- * events that were read stay in the ring until they are acknowledged.
+ * The ring of an instance's events: the ids of timers that have expired, in the order in which
+ * they did. A data structure only; see events/events.h for who fills and empties it.
  */
-#ifndef HWTIMER_EVENTS_H
-#define HWTIMER_EVENTS_H
+#ifndef HWTIMER_RING_H
+#define HWTIMER_RING_H
 
 #include <linux/compiler.h>
 #include <linux/limits.h>
@@ -30,9 +12,6 @@
 #include <linux/types.h>
 
 #include "constants.h"
-
-struct hwtimer_instance;
-struct hwtimer_record;
 
 /* ACK says how many events it has ended, in an int; those in the ring count, too. */
 #define HWTIMER_DROPPED_MAX ((u32)INT_MAX - HWTIMER_EVENTS)
@@ -116,9 +95,4 @@ static inline void hwtimer_events_move(struct hwtimer_events *events, u64 *ring,
 	WRITE_ONCE(events->bound, entries - min(entries / 2, HWTIMER_HOLD));
 }
 
-unsigned int hwtimer_events_turn(struct hwtimer_instance *instance, u64 now);
-void hwtimer_events_taken(struct hwtimer_instance *instance, u32 count);
-void hwtimer_events_drop(struct hwtimer_instance *instance,
-			 struct hwtimer_record *record, u32 index);
-
-#endif /* HWTIMER_EVENTS_H */
+#endif /* HWTIMER_RING_H */

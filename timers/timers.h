@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a program does to timers: requests, which are operations of any kind with all options;
+ * bulks, which are many of one kind; and the end of all timers. All are done by the same
+ * operations, see timers/op.h.
+ */
+#ifndef HWTIMER_TIMERS_H
+#define HWTIMER_TIMERS_H
+
+#include <linux/types.h>
+
+#include <uapi/linux/hwtimer.h>
+
+struct hwtimer_bulk;
+struct hwtimer_instance;
+struct hwtimer_list;
+struct hwtimer_settings;
+struct hwtimer_submit;
+
+/* ---- run.c ---- */
+
+long hwtimer_batch_submit(struct hwtimer_instance *instance,
+			  const struct hwtimer_submit *submit);
+long hwtimer_batch_bulk(struct hwtimer_instance *instance,
+			const struct hwtimer_bulk *bulk);
+
+/* ---- request.c ---- */
+
+/* Whether a request that succeeds may make a new timer, and writes an id. */
+static inline bool hwtimer_request_names(const struct hwtimer_request *request)
+{
+	return request->op == HWTIMER_OP_SCHEDULE ||
+	       (request->op == HWTIMER_OP_RESCHEDULE &&
+		request->flags & HWTIMER_REQ_REARM);
+}
+
+void hwtimer_request_run(struct hwtimer_instance *instance,
+			 struct hwtimer_request *requests, u32 count);
+void hwtimer_request_run_one(struct hwtimer_instance *instance,
+			     struct hwtimer_request *request);
+int hwtimer_request_check(const struct hwtimer_settings *settings,
+			  const struct hwtimer_request *request);
+
+/* ---- bulk.c ---- */
+
+int hwtimer_bulk_check(struct hwtimer_instance *instance,
+		       const struct hwtimer_bulk *bulk);
+int hwtimer_bulk_run(struct hwtimer_instance *instance,
+		     const struct hwtimer_bulk *bulk, u64 *words, u32 count);
+
+/* ---- cancel_all.c ---- */
+
+long hwtimer_cancel_all(struct hwtimer_instance *instance,
+			struct hwtimer_list *list);
+
+#endif /* HWTIMER_TIMERS_H */
