@@ -71,6 +71,12 @@ class Figures:
     def machine(self, name):
         return self.data["machine"].get(name)
 
+    @property
+    def calls_timed(self):
+        """Whether the time of a call means something: in User-Mode Linux it is that of
+        switches between processes of the host, and varies by more than a call costs."""
+        return self.where != "uml"
+
     def place(self):
         return {"uml": "User-Mode Linux", "this": "this machine's kernel",
                 "qemu": "an emulated machine"}.get(self.where, self.where)
@@ -87,6 +93,13 @@ def cell(value, form=None):
     if abs(value) < 10 and value != int(value):
         return f"{value:.1f}"
     return f"{value:,.0f}"
+
+
+def spread(row):
+    """A median, and how far apart the figures are, if there are several."""
+    text = cell(row["median"])
+    return text if row["min"] == row["max"] else \
+        f"{text} ({cell(row['min'])}–{cell(row['max'])})"
 
 
 def table(head, rows):
@@ -200,8 +213,7 @@ def rivals(figures):
             yield [title, cell(figures.median(*who, "schedule")),
                    cell(figures.median(*who, "cancel")),
                    cell(both) if both else "not timed",
-                   f"{cell(life['median'])} ({cell(life['min'])}–{cell(life['max'])})"
-                   if life else f"> {cell(low)}",
+                   spread(life) if life else f"> {cell(low)}",
                    cell(figures.median(*who, "peak"))]
 
     yield from table(["ns a timer", *PHASES, "life-cycle (min–max)", "bytes"], rows())
@@ -276,10 +288,12 @@ def conditions(figures):
 
 
 def threads(figures):
+    places = ["core"] + [figures.where] * figures.calls_timed
+
     def rows():
         for batch in (1, 4, 16, 64, 256, 4096):
             cells = []
-            for where in dict.fromkeys(("core", figures.where)):
+            for where in places:
                 who = ("hwtimer", f"hierarchical, bulks of {batch}", where, 1)
                 cells += [cell(figures.median(*who, "one thread, a pair"))]
                 cells += [cell(figures.median(*who, phase), ".2f")
@@ -289,35 +303,16 @@ def threads(figures):
             yield [f"{batch:,}", *cells]
 
     head = ["timers in a bulk"]
-    for where in dict.fromkeys(("core", figures.where)):
+    for where in places:
         head += [f"{where}: one thread, ns a pair", "two, an instance each, × one",
                  "two, one instance, × one"]
     yield from table(head, rows())
 
 
-def rounded(number):
-    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
-
-
-def targets(figures):
-    verdicts = {True: "met", False: "**missed**", None: "not measured"}
-
-    def rows():
-        for target in figures.data["targets"]:
-            value, bound = target["value"], rounded(target["bound"])
-            if value is not None:
-                # A value that misses its bound must not look like it.
-                value = rounded(value) if rounded(value) != bound \
-                    else f"{value:.5g}"
-            sign = "≥" if target["at_least"] else "≤"
-            yield [target["name"], f"{sign} {bound}", value or "",
-                   verdicts[target["met"]], target["detail"]]
-
-    yield from table(["", "bound", "measured", "", "of that"], rows())
-
-
 def single(figures):
     """One timer by one call. Where a ns is an instruction, so says the heading."""
+    places = [figures.where] * figures.calls_timed + ["instructions"]
+
     def rows():
         for phase, title in (("one SCHEDULE", "SCHEDULE"),
                              ("one settime", "timerfd_settime()"),
@@ -326,55 +321,70 @@ def single(figures):
                              ("one SCHEDULE of 16 by io_uring", "one of 16 SCHEDULEs by io_uring"),
                              ("one CANCEL of 16 by io_uring", "one of 16 CANCELs by io_uring")):
             values = [figures.median("hwtimer", BULKS, where, 1, phase)
-                      for where in (figures.where, "instructions")]
+                      for where in places]
             # Where io_uring is not allowed, there are none.
             if any(value is not None for value in values):
                 yield [title, *map(cell, values)]
 
-    yield from table(["", f"{figures.where}, ns", "QEMU, instructions"], rows())
+    head = [f"{figures.where}, ns"] * figures.calls_timed + ["QEMU, instructions"]
+    yield from table(["", *head], rows())
+
+
+# Columns of the tables of the server
+CONNECTIONS = ["connections", "timers by"]
+COSTS = ["{} a request", "beyond none"]
+CALLS = ["calls for timers a request", "clock readings"]
+LATE = ["late, ms", "p99, ms"]
 
 
 def server(figures):
     def costs(system, variant, where, n):
-        who = (system, variant, where, n)
-        own = figures.median(*who, "processor time")
-        worker = figures.median(*who, "worker's time")
-        return None if own is None else own + (worker or 0)
+        """Returns the cost of a request, and what of it the timers cost."""
+        def whole(system):
+            who = (system, variant, where, n)
+            own = figures.median(*who, "processor time")
+            worker = figures.median(*who, "worker's time")
+            return None if own is None else own + (worker or 0)
 
-    def rows(variant, where, sizes):
+        cost, none = whole(system), whole("none")
+        if system == "none" or None in (cost, none):
+            return [cell(cost), ""]
+        # A server does not become cheaper by timers: that is noise.
+        return [cell(cost), cell(cost - none) if cost > none else "-"]
+
+    def calls(*who):
+        return [cell(figures.median(*who, "calls for timers"), ".4f"),
+                cell(figures.median(*who, "clock readings"), ".2f")]
+
+    def late(*who):
+        values = (figures.median(*who, f"timeout's lateness, {which}")
+                  for which in ("median", "99 of 100"))
+        return [cell(value / 1e6, ".2f") if value is not None else ""
+                for value in values]
+
+    def rows(variant, where, sizes, columns, more=""):
         for n in sizes:
-            none = costs("none", variant, where, n)
             for system in ("none", "libevent", "timerfd", "hwtimer"):
                 who = (system, variant, where, n)
-                whole = costs(*who)
-                if whole is None:
-                    continue
-                late = [figures.median(*who, f"timeout's lateness, {which}")
-                        for which in ("median", "99 of 100")]
-                yield [f"{n:,}", system, cell(whole),
-                       cell(whole - none) if none and system != "none" else "",
-                       cell(figures.median(*who, "calls for timers"), ".4f"),
-                       cell(figures.median(*who, "clock readings"), ".2f"),
-                       *(cell(value / 1e6, ".2f") if value is not None else ""
-                         for value in late)]
+                if figures.row(*who, "processor time"):
+                    yield [f"{n:,}{more}", system,
+                           *(text for column in columns for text in column(*who))]
 
-    head = ["connections", "timers by", "{} a request", "beyond none",
-            "calls for timers a request", "clock readings", "late, ms", "p99, ms"]
-    yield f"In {figures.place()}, as fast as the server answers:"
+    timed = figures.calls_timed
+    columns = [costs] * timed + [calls, late]
+    head = CONNECTIONS + COSTS * timed + CALLS + LATE
+    yield f"In {figures.place()}:"
     yield ""
-    head[2] = "ns a request"
-    yield from table(head, rows("server", figures.where,
-                                (100, 1000, 10000, 100000)))
-    yield ""
-    yield "Each connection sends a request each second, and the timeout is 30 s:"
-    yield ""
-    yield from table(head, rows("server, paced", figures.where, (10000,)))
+    yield from table(
+        [name.format("ns") for name in head],
+        [*rows("server", figures.where, (1000, 10000, 100000), columns),
+         *rows("server, paced", figures.where, (10000,), columns, " ¹")])
     yield ""
     yield "Emulated, in instructions, those of the kernel included:"
     yield ""
-    head[2] = "instructions a request"
-    yield from table(head[:6], (row[:6] for row in
-                                rows("server", "instructions", (1000,))))
+    head = CONNECTIONS + COSTS + CALLS
+    yield from table([name.format("instructions") for name in head],
+                     rows("server", "instructions", (1000,), [costs, calls]))
 
 
 def instances(figures):
@@ -397,8 +407,8 @@ def instances(figures):
 
 
 TABLES = {function.__name__: function for function in (
-    readme, machine, curve, rivals, ways, conditions, threads, targets, single,
-    server, instances)}
+    readme, machine, curve, rivals, ways, conditions, threads, single, server,
+    instances)}
 
 
 # ---- the pages ----
@@ -418,7 +428,7 @@ def save(figures):
     """Keeps what the pages show; a row on a line, so that differences can be read."""
     data = dict(figures.data)
     rows = [figures.rows[key] for key in sorted(figures.used)]
-    head = {name: data[name] for name in data if name != "rows"}
+    head = {name: data[name] for name in data if name not in ("rows", "targets")}
     text = json.dumps(head, indent=1, ensure_ascii=False)[:-2]
     text += ',\n "rows": [\n' + ",\n".join(
         "  " + json.dumps(row) for row in rows) + "\n ]\n}\n"

@@ -352,7 +352,7 @@ has_errors()
 # The man page has them under FILES, and installing.md has a table.
 parameters_are_documented()
 {
-	grep -ho '^module_param[a-z_]*([a-z_]*' $(module_files) | sed 's/.*(//' | sort >"$ROOT/parameters"
+	module_files | xargs grep -ho '^module_param[a-z_]*([a-z_]*' | sed 's/.*(//' | sort >"$ROOT/parameters"
 	[ -s "$ROOT/parameters" ] || return
 	sed -n '/^\.Sh FILES/,/^\.Sh EXAMPLES/p' man/hwtimer.4 |
 		sed -n 's/^\.Va \([a-z_]*\).*/\1/p' | sort -u |
@@ -365,7 +365,7 @@ parameters_are_documented()
 # Programs see ERESTARTSYS as EINTR, and io_uring takes EIOCBQUEUED.
 errors_are_listed()
 {
-	grep -oh -e '-E[A-Z0-9]\{3,\}\>' $(module_files | grep '\.c$') | tr -d - | sort -u |
+	module_files | grep '\.c$' | xargs grep -oh -e '-E[A-Z0-9]\{3,\}\>' | tr -d - | sort -u |
 		grep -v -x -e ERESTARTSYS -e EIOCBQUEUED | while read -r error; do
 		grep -q "^|.*\<$error\>" Documentation/calls.md ||
 			echo "missing: $error"
@@ -395,7 +395,7 @@ tables_are_current()
 	cp --parents README.md Documentation/benchmark.md Documentation/bench.json \
 		bench/pages.py "$copy"
 	python3 "$copy/bench/pages.py" --check || return
-	sed -i '/^<!-- bench targets -->$/,/^<!-- end/ s/ | ≤ [0-9]/&1/' \
+	sed -i '/^<!-- bench curve -->$/,/^<!-- end/ s/ | [0-9]/&1/' \
 		"$copy/Documentation/benchmark.md"
 	! python3 "$copy/bench/pages.py" --check
 }
@@ -650,8 +650,7 @@ completes_in_zsh()
 }
 
 # Completion offers pictures for plot's picture, and all files where any may be given.
-completes_files()
-{
+completes_files() (
 	local script=$PWD/tool/hwtimerctl.bash
 
 	mkdir -p "$ROOT/files/a directory" && cd "$ROOT/files" &&
@@ -678,8 +677,8 @@ c.svg
 d.txt
 
 END
-	) && cd "$REPO_DIR"
-}
+	)
+)
 
 # record SECONDS TIMERS: a record of 'stats --json' at that time. Of the timers a half was
 # cancelled, a quarter expired, and a tenth was delivered. The second entry is another
@@ -841,8 +840,7 @@ dashboard()
 }
 
 # gnuplot may take a name for a command, or for several.
-names_are_no_commands()
-{
+names_are_no_commands() (
 	local name tool=$PWD/build/tool/hwtimerctl
 
 	mkdir -p "$ROOT/names" && cd "$ROOT/names" || return
@@ -855,8 +853,8 @@ names_are_no_commands()
 	# The name of a machine, in a file that came from there
 	sed 's/"host": "[^"]*"/"host": "a\\n!touch ran\\n"/' "$ROOT/records" >host &&
 		grep -q 'a\\n!touch' host && "$tool" plot --from host host.svg &&
-		[ -s host.svg ] && [ ! -e ran ] && cd "$REPO_DIR"
-}
+		[ -s host.svg ] && [ ! -e ran ]
+)
 
 # draws SUFFIX PATTERN: gnuplot draws a picture whose first bytes match PATTERN
 draws()
