@@ -9,7 +9,7 @@
  *
  * The program ends after --connections of them, and fails if their ends do not add up.
  */
-#include <instance/instance.h>
+#include <hwtimer_uring.h>
 
 #include "timeouts.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Shared code of the selftests: a ring of io_uring, by its system calls. Entries of what is to
- * be done are filled by instance/instance.h of the library.
+ * be done are filled by hwtimer_uring.h of the library.
  */
 #ifndef URING_H
 #define URING_H
@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 
-#include <instance/instance.h>
+#include <hwtimer_uring.h>
 
 /**
  * struct ring - a ring of io_uring

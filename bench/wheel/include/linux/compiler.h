@@ -12,4 +12,7 @@
 /* The compiler no longer knows the value of a variable, nor where it comes from. */
 #define OPTIMIZER_HIDE_VAR(var) __asm__("" : "+r"(var))
 
+#define READ_ONCE(x) (*(const volatile typeof(x) *)&(x))
+#define WRITE_ONCE(x, value) (*(volatile typeof(x) *)&(x) = (value))
+
 #endif /* BENCH_LINUX_COMPILER_H */
