@@ -23,6 +23,8 @@
 #endif
 #define __printf(a, b) __attribute__((format(printf, a, b)))
 
+#undef READ_ONCE
+#undef WRITE_ONCE
 #define READ_ONCE(x)                                     \
 	({                                               \
 		sim_point("READ_ONCE");                  \
