@@ -250,7 +250,7 @@ void step_submit(struct actor *actor)
 	submit.requests = array.address;
 	ret = call_ioctl(actor, CALL_SUBMIT, fd, HWTIMER_IOC_SUBMIT, &submit,
 			 &out);
-	if (submit.requests != array.address ||
+	if (!out || submit.requests != array.address ||
 	    !array_out(CALL_SUBMIT, array, requests, sizeof(*requests), ret))
 		return;
 	for (long i = 0; i < ret; i++)
@@ -309,7 +309,8 @@ void step_bulk(struct actor *actor)
 	if (bulk.op != HWTIMER_OP_SCHEDULE && rng_one_in(&actor->rng, 3))
 		bulk.results = 0;
 	ret = call_ioctl(actor, CALL_BULK, fd, HWTIMER_IOC_BULK, &bulk, &out);
-	if (bulk.op != HWTIMER_OP_SCHEDULE || bulk.results != array.address ||
+	if (!out || bulk.op != HWTIMER_OP_SCHEDULE ||
+	    bulk.results != array.address ||
 	    !array_out(CALL_BULK, array, entries, sizeof(__u64), ret))
 		return;
 	for (long i = 0; i < ret && i < WORLD_IDS; i++)
@@ -361,7 +362,7 @@ static void call_list(struct actor *actor, enum call call, unsigned int command,
 		list.count = rng_one_in(rng, 2) ? INT_MAX : 0;
 	}
 	ret = call_ioctl(actor, call, fd, command, &list, &out);
-	if (list.timers != array.address ||
+	if (!out || list.timers != array.address ||
 	    !array_out(call, array, entries, sizeof(struct hwtimer_timer), ret))
 		return;
 	for (long i = 0; i < ret; i++)
