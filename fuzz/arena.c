@@ -13,8 +13,9 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "board.h"
 
 /*
  * The kernel writes as much as a call's count says, which may be mutated. So a page that
@@ -161,13 +162,6 @@ static void lazy_resolve(struct arena *arena, struct rng *rng, __u64 address)
 		ioctl(arena->lazy_fd, UFFDIO_COPY, &copy);
 }
 
-static void sleep_us(unsigned int us)
-{
-	struct timespec ts = { .tv_nsec = us * 1000L };
-
-	nanosleep(&ts, NULL);
-}
-
 /**
  * arena_lazy_serve - wait for a fault, and for a while longer; then resolve it
  * @arena: the arena, with lazy pages
@@ -185,7 +179,8 @@ void arena_lazy_serve(struct arena *arena, struct rng *rng)
 	    msg.event != UFFD_EVENT_PAGEFAULT)
 		return;
 	if (rng_one_in(rng, 3))
-		sleep_us(rng_below(rng, rng_one_in(rng, 8) ? 100000 : 5000));
+		sleep_ns(
+			rng_below(rng, rng_one_in(rng, 8) ? 100 * MS : 5 * MS));
 	lazy_resolve(arena, rng, msg.arg.pagefault.address);
 }
 

@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#include "rng.h"
+#include "hostile.h"
 
 /* The threads of a process that have memory of their own */
 #define ARENA_ACTORS 8

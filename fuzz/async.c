@@ -101,7 +101,7 @@ static void uring_reap(struct actor *actor)
 
 		if (cqe->user_data == CALL_URING_READ ||
 		    cqe->user_data == CALL_URING_POLL)
-			step_count(actor, cqe->user_data, cqe->res);
+			step_count(cqe->user_data, cqe->res);
 	}
 	*uring_word(uring, uring->offsets.cq_head) = head;
 }
@@ -202,7 +202,7 @@ static void aio_reap(struct actor *actor)
 
 	for (long i = 0; i < ret; i++)
 		if (events[i].data == CALL_AIO_POLL)
-			step_count(actor, CALL_AIO_POLL, events[i].res);
+			step_count(CALL_AIO_POLL, events[i].res);
 }
 
 /* Without RWF_NOWAIT, io_submit() itself waits for events, until the interval timer's signal. */
@@ -232,7 +232,7 @@ void step_aio(struct actor *actor)
 	}
 	ret = step_result(syscall(SYS_io_submit, actor->aio, 1, &list));
 	if (!poll || ret < 0)
-		step_count(actor, iocb.aio_data, ret);
+		step_count(iocb.aio_data, ret);
 	aio_reap(actor);
 }
 

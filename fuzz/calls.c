@@ -6,14 +6,11 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 
 #include <linux/hwtimer.h>
 
 #include "output.h"
 #include "steps.h"
-
-#define MS 1000000ULL
 
 /* The entries of an array at most: more than HWTIMER_HOLD of the module */
 #define ENTRIES 700
@@ -98,14 +95,14 @@ static long call_ioctl(struct actor *actor, enum call call, int fd,
 	memcpy(structure, argument, size);
 	place = put(actor, 0, argument, passed);
 	ret = step_result(ioctl(fd, command, place.address));
-	step_count(actor, call, ret);
+	step_count(call, ret);
 	*out = ret >= 0 && place.memory;
 	if (!*out)
 		return ret;
 	memcpy(structure, place.memory, size);
 	/* All of it is the kernel's; other structures have hostile addresses. */
 	if (_IOC_DIR(command) == _IOC_READ)
-		output_search(actor->world->board, call, place.memory, passed);
+		output_search(call, place.memory, passed);
 	return ret;
 }
 
@@ -186,8 +183,7 @@ static void call_request(struct actor *actor, enum call call, __u32 op,
 	if (!out || !gives_id(op, request.flags))
 		return;
 	if (!request.id)
-		board_complain(actor->world->board, "%s: no id",
-			       board_name(call));
+		wrong(WILD, "%s: no id", call_name(call));
 	remember(actor, slot, request.id);
 }
 
@@ -223,14 +219,14 @@ static __u32 some_op(struct actor *actor)
 }
 
 /* Checks an array that the kernel has filled, if nobody else can have changed it. */
-static bool array_out(struct actor *actor, enum call call, struct place place,
-		      void *array, size_t size, long count)
+static bool array_out(enum call call, struct place place, void *array,
+		      size_t size, long count)
 {
 	/* It is more than ENTRIES if it was mutated. What is beyond is not ours. */
 	if (count <= 0 || count > ENTRIES || !place.memory)
 		return false;
 	memcpy(array, place.memory, count * size);
-	output_search(actor->world->board, call, array, count * size);
+	output_search(call, array, count * size);
 	return true;
 }
 
@@ -254,9 +250,8 @@ void step_submit(struct actor *actor)
 	submit.requests = array.address;
 	ret = call_ioctl(actor, CALL_SUBMIT, fd, HWTIMER_IOC_SUBMIT, &submit,
 			 &out);
-	if (submit.requests != array.address ||
-	    !array_out(actor, CALL_SUBMIT, array, requests, sizeof(*requests),
-		       ret))
+	if (!out || submit.requests != array.address ||
+	    !array_out(CALL_SUBMIT, array, requests, sizeof(*requests), ret))
 		return;
 	for (long i = 0; i < ret; i++)
 		if (gives_id(requests[i].op, requests[i].flags) &&
@@ -314,8 +309,9 @@ void step_bulk(struct actor *actor)
 	if (bulk.op != HWTIMER_OP_SCHEDULE && rng_one_in(&actor->rng, 3))
 		bulk.results = 0;
 	ret = call_ioctl(actor, CALL_BULK, fd, HWTIMER_IOC_BULK, &bulk, &out);
-	if (bulk.op != HWTIMER_OP_SCHEDULE || bulk.results != array.address ||
-	    !array_out(actor, CALL_BULK, array, entries, sizeof(__u64), ret))
+	if (!out || bulk.op != HWTIMER_OP_SCHEDULE ||
+	    bulk.results != array.address ||
+	    !array_out(CALL_BULK, array, entries, sizeof(__u64), ret))
 		return;
 	for (long i = 0; i < ret && i < WORLD_IDS; i++)
 		remember(actor, slot, ((__u64 *)entries)[i]);
@@ -335,8 +331,8 @@ void step_query(struct actor *actor)
 	call_ioctl(actor, CALL_QUERY, fd, HWTIMER_IOC_QUERY, &timer, &out);
 	if (!out)
 		return;
-	output_timer(actor->world->board, CALL_QUERY, &timer);
-	output_search(actor->world->board, CALL_QUERY, &timer, sizeof(timer));
+	output_timer(CALL_QUERY, &timer);
+	output_search(CALL_QUERY, &timer, sizeof(timer));
 }
 
 /* LIST or CANCEL_ALL. Mostly begins at the first timer. */
@@ -366,13 +362,11 @@ static void call_list(struct actor *actor, enum call call, unsigned int command,
 		list.count = rng_one_in(rng, 2) ? INT_MAX : 0;
 	}
 	ret = call_ioctl(actor, call, fd, command, &list, &out);
-	if (list.timers != array.address ||
-	    !array_out(actor, call, array, entries,
-		       sizeof(struct hwtimer_timer), ret))
+	if (!out || list.timers != array.address ||
+	    !array_out(call, array, entries, sizeof(struct hwtimer_timer), ret))
 		return;
 	for (long i = 0; i < ret; i++)
-		output_timer(actor->world->board, call,
-			     (struct hwtimer_timer *)entries + i);
+		output_timer(call, (struct hwtimer_timer *)entries + i);
 }
 
 void step_list(struct actor *actor)
@@ -408,7 +402,7 @@ void step_stats(struct actor *actor)
 		return;
 	call_ioctl(actor, CALL_STATS, fd, HWTIMER_IOC_STATS, &stats, &out);
 	if (out)
-		output_balance(actor->world->board, &stats);
+		output_balance(&stats);
 }
 
 void step_notify(struct actor *actor)

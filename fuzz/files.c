@@ -54,7 +54,7 @@ void step_open(struct actor *actor)
 	if (slot->fd >= 0 && !rng_one_in(&actor->rng, 4))
 		return;
 	fd = open(DEVICE, mode | O_CLOEXEC | flags);
-	step_count(actor, CALL_OPEN, step_result(fd));
+	step_count(CALL_OPEN, step_result(fd));
 	if (fd >= 0 && rng_one_in(&actor->rng, 3))
 		keep_events(fd);
 	if (fd >= 0)
@@ -107,7 +107,6 @@ static size_t some_size(struct rng *rng)
 void step_read(struct actor *actor)
 {
 	static const char empty[EVENTS * sizeof(struct hwtimer_event)];
-	struct board *board = actor->world->board;
 	size_t size = some_size(&actor->rng);
 	struct place place;
 	struct iovec iov;
@@ -123,11 +122,11 @@ void step_read(struct actor *actor)
 	ret = step_result(rng_one_in(&actor->rng, 8) ?
 				  readv(fd, &iov, 1) :
 				  read(fd, iov.iov_base, size));
-	step_count(actor, CALL_READ, ret);
+	step_count(CALL_READ, ret);
 	if (ret <= 0 || !place.memory || (size_t)ret > sizeof(empty))
 		return;
-	output_events(board, (void *)place.memory, ret);
-	output_search(board, CALL_READ, place.memory, ret);
+	output_events((void *)place.memory, ret);
+	output_search(CALL_READ, place.memory, ret);
 }
 
 /* Reads a file that describes instances, or a part of it. */
@@ -165,7 +164,7 @@ void step_debugfs(struct actor *actor)
 					     DEBUGFS "users" };
 
 	if (!actor->world->plan.uid)
-		step_count(actor, CALL_DEBUGFS,
+		step_count(CALL_DEBUGFS,
 			   read_text(actor, rng_pick(&actor->rng, paths)));
 }
 
@@ -194,7 +193,7 @@ void step_send(struct actor *actor)
 	if (!step_slot(actor, &fd))
 		return;
 	memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
-	step_count(actor, CALL_SENDMSG,
+	step_count(CALL_SENDMSG,
 		   step_result(sendmsg(actor->world->channel[0], &message,
 				       MSG_DONTWAIT | MSG_NOSIGNAL)));
 }
@@ -214,7 +213,7 @@ void step_receive(struct actor *actor)
 				       MSG_DONTWAIT | MSG_CMSG_CLOEXEC));
 	int fd;
 
-	step_count(actor, CALL_RECVMSG, ret);
+	step_count(CALL_RECVMSG, ret);
 	if (ret != 1 || message.msg_controllen != CMSG_LEN(sizeof(int)))
 		return;
 	memcpy(&fd, CMSG_DATA(&control.header), sizeof(fd));

@@ -3,23 +3,10 @@
  * Requests that the kernel accepts, mostly. Called by calls.c, which puts hostile values into
  * some of them.
  */
-#include <time.h>
 
 #include <linux/hwtimer.h>
 
 #include "steps.h"
-
-#define US 1000ULL
-#define MS (1000 * US)
-#define SEC (1000 * MS)
-
-static __s64 clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * SEC + ts.tv_nsec;
-}
 
 /**
  * fill_time - a delay, or a deadline on some clock
@@ -53,7 +40,7 @@ __s64 fill_time(struct actor *actor, bool absolute)
 		if (rng_one_in(rng, 4))
 			return HWTIMER_NEVER;
 	}
-	return absolute ? time + clock_ns(rng_pick(rng, clocks)) : time;
+	return absolute ? time + (__s64)clock_ns(rng_pick(rng, clocks)) : time;
 }
 
 static void fill_schedule(struct actor *actor, struct hwtimer_request *request)

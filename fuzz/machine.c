@@ -78,7 +78,7 @@ void step_fork(struct actor *actor)
 	pid = fork();
 	if (!pid)
 		child_run(actor);
-	step_count(actor, CALL_FORK, step_result(pid));
+	step_count(CALL_FORK, step_result(pid));
 	if (pid > 0 && kill_it) {
 		step_sleep(delay);
 		kill(pid, SIGKILL);
@@ -96,7 +96,7 @@ void step_clock(struct actor *actor)
 		return;
 	clock_gettime(CLOCK_REALTIME, &now);
 	now.tv_sec += rng_one_in(rng, 2) ? shift : -shift;
-	step_count(actor, CALL_CLOCK,
+	step_count(CALL_CLOCK,
 		   step_result(clock_settime(CLOCK_REALTIME, &now)));
 }
 
@@ -108,8 +108,7 @@ void step_unload(struct actor *actor)
 	if (actor->world->plan.uid || !rng_one_in(&actor->rng, UNLOAD_RARITY))
 		return;
 	ret = step_result(syscall(SYS_delete_module, "hwtimer", O_NONBLOCK));
-	step_count(actor, CALL_UNLOAD, ret);
+	step_count(CALL_UNLOAD, ret);
 	if (!ret)
-		board_complain(actor->world->board,
-			       "the module was unloaded while it was used");
+		wrong(UNLOADED, "the module was unloaded while it was used");
 }

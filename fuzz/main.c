@@ -20,7 +20,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "module.h"
@@ -77,11 +76,9 @@ static const struct parse_option options[] = {
 
 /**
  * struct run - a run of the fuzzer
- * @board: the counters
  * @arena: descriptor of the memory for arguments
  * @channel: sockets for descriptors
- * @neighbours: their processes
- * @good_neighbours: they have all ended well
+ * @good_neighbours: the neighbours have all ended well
  * @phase: number of the next phase
  * @worlds: number of worlds that were started
  * @killed: of these, killed
@@ -92,10 +89,8 @@ static const struct parse_option options[] = {
  * @began: when the run began, ns
  */
 struct run {
-	struct board *board;
 	int arena;
 	int channel[2];
-	pid_t neighbours[NEIGHBOURS];
 	bool good_neighbours;
 	unsigned int phase;
 	unsigned int worlds;
@@ -107,14 +102,6 @@ struct run {
 	__u64 began;
 };
 
-static __u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 static void fatal(const char *what)
 {
 	printf("Bail out! %s: %s\n", what, strerror(errno));
@@ -122,14 +109,6 @@ static void fatal(const char *what)
 }
 
 /* ---- phases ---- */
-
-static void sleep_ms(unsigned int ms)
-{
-	struct timespec ts = { .tv_sec = ms / 1000,
-			       .tv_nsec = ms % 1000 * 1000000L };
-
-	nanosleep(&ts, NULL);
-}
 
 static struct plan plan_of(const struct run *run, unsigned int number)
 {
@@ -152,7 +131,7 @@ static void settle(struct run *run, int status)
 	else if (WIFSIGNALED(status) || WEXITSTATUS(status) == 3)
 		run->damaged++;
 	else if (status)
-		board_complain(run->board, "a world could not begin");
+		wrong(WILD, "a world could not begin");
 }
 
 /* Waits for those @worlds that still run, until @end. Returns how many are left. */
@@ -173,9 +152,9 @@ static unsigned int await(struct run *run, pid_t worlds[WORLDS], __u64 end)
 				left++;
 			}
 		}
-		if (!left || now_ns() >= end)
+		if (!left || clock_ns(CLOCK_MONOTONIC) >= end)
 			return left;
-		sleep_ms(5);
+		sleep_ns(5 * MS);
 	}
 }
 
@@ -205,17 +184,17 @@ static void run_phase(struct run *run)
 	for (unsigned int i = 0; i < WORLDS; i++) {
 		struct plan plan = plan_of(run, i);
 
-		worlds[i] = world_start(&plan, run->board, run->arena,
-					run->channel);
+		worlds[i] = world_start(&plan, run->arena, run->channel);
 		if (worlds[i] < 0)
 			fatal("fork");
 		run->worlds++;
 	}
 	if (victim < WORLDS) {
-		sleep_ms(rng_below(&rng, 300));
+		sleep_ns(rng_below(&rng, 300) * MS);
 		kill(worlds[victim], SIGKILL);
 	}
-	if (await(run, worlds, now_ns() + PHASE_SECONDS * 1000000000ULL)) {
+	if (await(run, worlds,
+		  clock_ns(CLOCK_MONOTONIC) + PHASE_SECONDS * SEC)) {
 		kill_worlds(worlds);
 		await(run, worlds, UINT64_MAX);
 	}
@@ -228,29 +207,28 @@ static void run_phase(struct run *run)
 /* While the module is used, this is refused, see step_unload(). Now its users end. */
 static void unload(struct run *run)
 {
-	if (!neighbours_end(run->board, run->neighbours))
+	if (!neighbours_end())
 		run->good_neighbours = false;
 	if (module && module_unload())
-		board_complain(run->board, "the module cannot be unloaded: %s",
-			       strerror(errno));
+		wrong(WILD, "the module cannot be unloaded: %s",
+		      strerror(errno));
 }
 
-static void load(struct run *run)
+static void load(void)
 {
 	if (module && module_load(module))
 		fatal("hwtimer.ko");
 	/* The device belongs to root, but all worlds may use it. */
 	if (chmod("/dev/hwtimer", 0666))
 		fatal("/dev/hwtimer");
-	if (!neighbours_start(run->board, rng_next(&(struct rng){ seed }),
-			      run->neighbours))
+	if (!neighbours_start(rng_next(&(struct rng){ seed })))
 		fatal("fork");
 }
 
 static void reload(struct run *run)
 {
 	unload(run);
-	load(run);
+	load();
 	run->reloads++;
 }
 
@@ -265,128 +243,75 @@ static void result(bool good, const char *name)
 	printf("%sok %u %s\n", good ? "" : "not ", ++tests, name);
 }
 
-static void print_tally(struct board *board, enum call call)
+static void print_tally(enum call call)
 {
-	struct tally *tally = &board->tallies[call];
+	struct tally *tally = &tallies->calls[call];
 
-	printf("# %-16s %10llu succeeded %10llu failed\n", board_name(call),
-	       board_get(&tally->succeeded), board_get(&tally->failed));
+	printf("# %-16s %10llu succeeded %10llu failed\n", call_name(call),
+	       tally_get(&tally->succeeded), tally_get(&tally->failed));
 }
 
 /* Each call must have succeeded, and mostly also failed. */
-static bool was_used(struct board *board, enum call call)
+static bool was_used(enum call call)
 {
-	struct tally *tally = &board->tallies[call];
+	struct tally *tally = &tallies->calls[call];
 
-	return board_get(&tally->succeeded) &&
-	       (board_get(&tally->failed) || !board_must_fail(call));
+	return tally_get(&tally->succeeded) &&
+	       (tally_get(&tally->failed) || !call_must_fail(call));
 }
 
-static void report_calls(struct board *board)
+static void report_calls(void)
 {
 	for (enum call call = 0; call < CALLS; call++)
-		print_tally(board, call);
+		print_tally(call);
 	for (enum call call = 0; call < CALLS_CORE; call++) {
 		char name[80];
 
-		snprintf(name, sizeof(name), "%s succeeds%s", board_name(call),
-			 board_must_fail(call) ? ", and is refused" : "");
-		result(was_used(board, call), name);
+		snprintf(name, sizeof(name), "%s succeeds%s", call_name(call),
+			 call_must_fail(call) ? ", and is refused" : "");
+		result(was_used(call), name);
 	}
 }
 
 /* What a kernel may lack: at least one attempt has come to an end, or it is a SKIP. */
-static void report_extra(struct board *board)
+static void report_extra(void)
 {
 	for (enum call call = CALLS_CORE; call < CALLS; call++) {
-		struct tally *tally = &board->tallies[call];
-		bool tried = board_get(&tally->succeeded) +
-			     board_get(&tally->failed);
+		struct tally *tally = &tallies->calls[call];
+		bool tried = tally_get(&tally->succeeded) +
+			     tally_get(&tally->failed);
 
-		printf("ok %u %s is tried%s\n", ++tests, board_name(call),
+		printf("ok %u %s is tried%s\n", ++tests, call_name(call),
 		       tried ? "" : " # SKIP not in this kernel, or not done");
 	}
 }
 
-static double part(__u64 a, __u64 b)
+static void report_neighbours(const struct run *run)
 {
-	return b ? (double)a / b : 0;
-}
+	atomic_ulong *dones = board->dones;
 
-static void print_lateness(const char *who, struct lateness *lateness,
-			   struct lateness *control)
-{
-	double mean =
-		part(board_get(&lateness->sum), board_get(&lateness->count));
-	double control_mean =
-		part(board_get(&control->sum), board_get(&control->count));
-
-	printf("# %s: %llu events; late by %.0f us on average, ", who,
-	       board_get(&lateness->count), mean / 1000);
-	printf("99%% within %llu us, at most %.0f us; ",
-	       board_percentile(lateness, 99),
-	       board_get(&lateness->max) / 1000.0);
-	printf("%.2f times the timerfd's average\n",
-	       control_mean ? mean / control_mean : 0);
-}
-
-static void print_account(const char *name, struct account *account)
-{
-	printf("# %s: %llu scheduled, %llu ended, %llu refused; ", name,
-	       board_get(&account->scheduled), board_get(&account->ended),
-	       board_get(&account->refused));
-	printf("%llu early, %llu twice, %llu lost, %llu unequal\n",
-	       board_get(&account->early), board_get(&account->twice),
-	       board_get(&account->lost), board_get(&account->unequal));
-}
-
-static bool balances(struct account *account)
-{
-	return board_get(&account->scheduled) &&
-	       board_get(&account->scheduled) == board_get(&account->ended) &&
-	       !board_get(&account->early) && !board_get(&account->twice) &&
-	       !board_get(&account->lost) && !board_get(&account->unequal);
-}
-
-static void report_neighbour(const char *name, struct account *account,
-			     struct lateness *control)
-{
-	char text[120];
-
-	print_lateness(name, &account->lateness, control);
-	print_account(name, account);
-	snprintf(text, sizeof(text), "%s: never early, nothing lost, once",
-		 name);
-	result(balances(account), text);
-}
-
-static void report_neighbours(struct run *run)
-{
-	struct board *board = run->board;
-
-	print_lateness("timerfd", &board->timerfd, &board->timerfd);
-	report_neighbour("neighbour", &board->neighbour, &board->timerfd);
+	neighbours_tell();
+	result(dones[EXPIRED] && dones[STARTED] == dones[RETIRED] &&
+		       board_faults() == board->wrongs[WILD],
+	       "neighbour: never early, nothing lost, once");
 	result(run->good_neighbours, "the neighbours end well");
 }
 
 static void report_worlds(struct run *run)
 {
-	struct board *board = run->board;
-	unsigned int complaints = board->complaints;
+	unsigned long complaints = board->wrongs[WILD];
 	bool checks;
 
-	for (unsigned int i = 0; i < complaints && i < COMPLAINTS; i++)
-		printf("# %s\n", board->complaint[i]);
-	printf("# %u complaints; %llu bytes of output searched, ", complaints,
-	       board_get(&board->checked));
-	printf("%llu STATS added up\n", board_get(&board->balanced));
+	printf("# %lu complaints; %llu bytes of output searched, ", complaints,
+	       tally_get(&tallies->checked));
+	printf("%llu STATS added up\n", tally_get(&tallies->balanced));
 	/* A run that has checked nothing is no success. */
-	checks = board_get(&board->checked) && board_get(&board->balanced);
+	checks = tally_get(&tallies->checked) && tally_get(&tallies->balanced);
 	result(checks && !complaints, "results are right");
 	printf("# %u worlds, %u killed, %u damaged by themselves; ",
 	       run->worlds, run->killed, run->damaged);
 	printf("%llu signals, %llu steps ended by a fault\n",
-	       board_get(&board->signals), board_get(&board->rescued));
+	       tally_get(&tallies->signals), tally_get(&tallies->rescued));
 	/* A hostile address may be one of the program's own; that is rare. */
 	result(run->damaged <= 1 + run->worlds / 20,
 	       "few worlds damage themselves");
@@ -410,11 +335,11 @@ static void report_module(struct run *run)
 
 static void report(struct run *run)
 {
-	double elapsed = (now_ns() - run->began) / 1e9;
-	__u64 made = board_get(&run->board->steps);
+	double elapsed = (clock_ns(CLOCK_MONOTONIC) - run->began) / 1e9;
+	__u64 made = tally_get(&tallies->steps);
 
-	report_calls(run->board);
-	report_extra(run->board);
+	report_calls();
+	report_extra();
 	report_neighbours(run);
 	report_worlds(run);
 	report_module(run);
@@ -428,19 +353,17 @@ static void report(struct run *run)
 static void prepare(struct run *run)
 {
 	const struct rlimit files = { 4096, 4096 };
-	struct timespec now;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	clock_gettime(CLOCK_REALTIME, &now);
 	if (!seed)
-		seed = now.tv_sec * 1000000000ULL + now.tv_nsec;
+		seed = clock_ns(CLOCK_REALTIME);
 	setrlimit(RLIMIT_NOFILE, &files);
 	run->good_neighbours = true;
 	run->phase = first;
-	run->began = now_ns();
-	run->board = board_create();
+	run->began = clock_ns(CLOCK_MONOTONIC);
 	run->arena = arena_create();
-	if (!run->board || run->arena < 0 ||
+	tallies = board_share(sizeof(*tallies));
+	if (!board_make(seed) || !tallies || run->arena < 0 ||
 	    socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, run->channel))
 		fatal("cannot begin");
 	printf("TAP version 13\n");
@@ -448,10 +371,10 @@ static void prepare(struct run *run)
 	       seed, steps, actors);
 }
 
-static bool all_used(struct board *board)
+static bool all_used(void)
 {
 	for (enum call call = 0; call < CALLS_CORE; call++)
-		if (!was_used(board, call))
+		if (!was_used(call))
 			return false;
 	return true;
 }
@@ -462,21 +385,22 @@ static bool all_used(struct board *board)
  */
 static bool is_over(const struct run *run)
 {
-	__u64 elapsed = now_ns() - run->began, limit = seconds * 1000000000ULL;
+	__u64 elapsed = clock_ns(CLOCK_MONOTONIC) - run->began,
+	      limit = seconds * SEC;
 
 	if (phases)
 		return run->phase - first >= phases;
 	if (elapsed < limit)
 		return false;
-	return all_used(run->board) || run->phase - first >= PHASES_MAX;
+	return all_used() || run->phase - first >= PHASES_MAX;
 }
 
 static void run_phases(struct run *run)
 {
 	while (!is_over(run)) {
 		printf("# phase %u at %.1f s, %llu steps\n", run->phase,
-		       (now_ns() - run->began) / 1e9,
-		       board_get(&run->board->steps));
+		       (clock_ns(CLOCK_MONOTONIC) - run->began) / 1e9,
+		       tally_get(&tallies->steps));
 		run_phase(run);
 		if (module && (run->phase - first) % RELOAD_EVERY == 0)
 			reload(run);
@@ -492,7 +416,7 @@ int main(int argc, char **argv)
 	if (module && faults)
 		run.can_fault =
 			module_load_with_faults(module, &run.loads, faults);
-	load(&run);
+	load();
 	run_phases(&run);
 	unload(&run);
 	report(&run);

@@ -9,8 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "board.h"
 
 #define FAULTS "/sys/kernel/debug/"
 #define FAIL_NTH "/proc/thread-self/fail-nth"
@@ -56,14 +57,12 @@ int module_load(const char *path)
  */
 int module_unload(void)
 {
-	const struct timespec pause = { .tv_nsec = 10000000 };
-
 	for (unsigned int i = 0; i < UNLOAD_TRIES; i++) {
 		if (!syscall(SYS_delete_module, "hwtimer", O_NONBLOCK))
 			return 0;
 		if (errno != EWOULDBLOCK && errno != EBUSY)
 			break;
-		nanosleep(&pause, NULL);
+		sleep_ns(10 * MS);
 	}
 	return -errno;
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The well-behaved processes beside the fuzzer. One has an instance of its own and keeps an
- * exact account of it; one uses a timerfd, to tell how late the machine itself is.
+ * The well-behaved processes beside the fuzzer. One is a worker of the torture program, which
+ * keeps exact accounts of its timers. Two wait for one timer after another, one of hwtimer and
+ * one of timerfd, to tell how late the module and the machine are.
  */
 #ifndef FUZZ_NEIGHBOUR_H
 #define FUZZ_NEIGHBOUR_H
 
-#include <sys/types.h>
+#include <stdbool.h>
 
-#include "board.h"
+#include <linux/types.h>
 
-#define NEIGHBOURS 2
-
-bool neighbours_start(struct board *board, __u64 seed, pid_t pids[NEIGHBOURS]);
-bool neighbours_end(struct board *board, pid_t pids[NEIGHBOURS]);
+bool neighbours_start(__u64 seed);
+bool neighbours_end(void);
+void neighbours_tell(void);
 
 #endif /* FUZZ_NEIGHBOUR_H */

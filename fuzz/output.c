@@ -30,13 +30,11 @@ static const char *leaked(__u64 word)
 
 /**
  * output_search - search for memory of the kernel that was given out
- * @board: the board
  * @call: the call that gave it out
  * @memory: what it gave out; need not be aligned
  * @size: its size; a multiple of 8 is searched
  */
-void output_search(struct board *board, enum call call, const void *memory,
-		   size_t size)
+void output_search(enum call call, const void *memory, size_t size)
 {
 	for (size_t i = 0; i + 8 <= size; i += 8) {
 		const char *what;
@@ -45,41 +43,36 @@ void output_search(struct board *board, enum call call, const void *memory,
 		memcpy(&word, (const char *)memory + i, 8);
 		what = leaked(word);
 		if (what)
-			board_complain(board,
-				       "%s gave out %s: %#" PRIx64
-				       " at offset %zu",
-				       board_name(call), what, (uint64_t)word,
-				       i);
+			wrong(WILD,
+			      "%s gave out %s: %#" PRIx64 " at offset %zu",
+			      call_name(call), what, (uint64_t)word, i);
 	}
-	board_add(&board->checked, size);
+	tally_add(&tallies->checked, size);
 }
 
 /**
  * output_balance - check the sums that hold at all times
- * @board: the board
  * @stats: the counters of an instance
  */
-void output_balance(struct board *board, const struct hwtimer_stats *stats)
+void output_balance(const struct hwtimer_stats *stats)
 {
 	if (stats->scheduled + stats->rearmed !=
 	    stats->pending + stats->cancelled + stats->expired)
-		board_complain(board, "STATS: timers do not add up");
+		wrong(WILD, "STATS: timers do not add up");
 	if (stats->expired !=
 	    stats->ready + stats->delivered + stats->discarded)
-		board_complain(board, "STATS: events do not add up");
+		wrong(WILD, "STATS: events do not add up");
 	if (stats->bytes > stats->bytes_peak)
-		board_complain(board, "STATS: a part is more than the whole");
-	board_add(&board->balanced, 1);
+		wrong(WILD, "STATS: a part is more than the whole");
+	tally_add(&tallies->balanced, 1);
 }
 
 /**
  * output_timer - check the description of a timer
- * @board: the board
  * @call: the call that described it
  * @timer: the timer
  */
-void output_timer(struct board *board, enum call call,
-		  const struct hwtimer_timer *timer)
+void output_timer(enum call call, const struct hwtimer_timer *timer)
 {
 	bool expired = timer->state == HWTIMER_STATE_EXPIRED;
 
@@ -88,30 +81,27 @@ void output_timer(struct board *board, enum call call,
 	    expired != !!timer->expirations ||
 	    (timer->expirations_left &&
 	     timer->expirations > timer->expirations_left))
-		board_complain(board,
-			       "%s: state %u, flags %#x, expirations %u of %u",
-			       board_name(call), timer->state, timer->flags,
-			       timer->expirations, timer->expirations_left);
+		wrong(WILD, "%s: state %u, flags %#x, expirations %u of %u",
+		      call_name(call), timer->state, timer->flags,
+		      timer->expirations, timer->expirations_left);
 }
 
 /**
  * output_events - check events from read()
- * @board: the board
  * @events: the events; need not be aligned
  * @bytes: what read() returned
  */
-void output_events(struct board *board, const struct hwtimer_event *events,
-		   long bytes)
+void output_events(const struct hwtimer_event *events, long bytes)
 {
 	struct hwtimer_event event;
 
 	if (bytes % sizeof(event))
-		board_complain(board, "read: %ld bytes", bytes);
+		wrong(WILD, "read: %ld bytes", bytes);
 	for (size_t i = 0; (i + 1) * sizeof(event) <= (size_t)bytes; i++) {
 		memcpy(&event, (const char *)events + i * sizeof(event),
 		       sizeof(event));
 		if (!event.id || !event.expirations)
-			board_complain(board, "read: an event without %s",
-				       event.id ? "expirations" : "an id");
+			wrong(WILD, "read: an event without %s",
+			      event.id ? "expirations" : "an id");
 	}
 }

@@ -10,14 +10,11 @@
 
 #include <linux/hwtimer.h>
 
-#include "board.h"
+#include "tally.h"
 
-void output_search(struct board *board, enum call call, const void *memory,
-		   size_t size);
-void output_balance(struct board *board, const struct hwtimer_stats *stats);
-void output_timer(struct board *board, enum call call,
-		  const struct hwtimer_timer *timer);
-void output_events(struct board *board, const struct hwtimer_event *events,
-		   long bytes);
+void output_search(enum call call, const void *memory, size_t size);
+void output_balance(const struct hwtimer_stats *stats);
+void output_timer(enum call call, const struct hwtimer_timer *timer);
+void output_events(const struct hwtimer_event *events, long bytes);
 
 #endif /* FUZZ_OUTPUT_H */

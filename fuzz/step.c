@@ -59,9 +59,9 @@ void step_once(struct actor *actor)
 
 	while (which >= choice->weight)
 		which -= choice++->weight;
-	board_add(&actor->world->board->steps, 1);
+	tally_add(&tallies->steps, 1);
 	if (sigsetjmp(actor->rescue, 0)) {
-		board_add(&actor->world->board->rescued, 1);
+		tally_add(&tallies->rescued, 1);
 		return;
 	}
 	choice->step(actor);
@@ -84,15 +84,14 @@ struct slot *step_slot(struct actor *actor, int *fd)
 
 /**
  * step_count - count a call of a step
- * @actor: the actor
  * @call: the call
  * @result: a negative number is a failure. EBADF is not counted, as the call did not come
  *	far
  */
-void step_count(struct actor *actor, enum call call, long result)
+void step_count(enum call call, long result)
 {
 	if (result != -EBADF)
-		board_count(actor->world->board, call, result);
+		tally(call, result);
 }
 
 /**

@@ -11,7 +11,7 @@
 /* step.c */
 void step_once(struct actor *actor);
 struct slot *step_slot(struct actor *actor, int *fd);
-void step_count(struct actor *actor, enum call call, long result);
+void step_count(enum call call, long result);
 long step_result(long ret);
 void step_sleep(unsigned int us);
 

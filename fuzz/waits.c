@@ -20,7 +20,7 @@ void step_poll(struct actor *actor)
 					       (short)rng_hostile(&actor->rng) :
 					       POLLIN;
 	}
-	step_count(actor, CALL_POLL,
+	step_count(CALL_POLL,
 		   step_result(poll(pfds, count, rng_below(&actor->rng, 3))));
 }
 
@@ -45,7 +45,7 @@ void step_epoll_ctl(struct actor *actor)
 
 	if (!step_slot(actor, &fd) || epoll < 0)
 		return;
-	step_count(actor, CALL_EPOLL_CTL,
+	step_count(CALL_EPOLL_CTL,
 		   step_result(epoll_ctl(epoll,
 					 rng_pick(&actor->rng, operations), fd,
 					 &event)));
@@ -59,7 +59,7 @@ void step_epoll_wait(struct actor *actor)
 	struct epoll_event events[4];
 
 	if (epoll >= 0)
-		step_count(actor, CALL_EPOLL_WAIT,
+		step_count(CALL_EPOLL_WAIT,
 			   step_result(epoll_wait(epoll, events, 4, timeout)));
 }
 

@@ -61,8 +61,7 @@ static void join(const char *cgroup)
 
 	snprintf(path, sizeof(path), "%s/cgroup.procs", cgroup);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
-	board_count(world.board, CALL_MEMCG,
-		    fd >= 0 && write(fd, "0", 1) == 1 ? 0 : -1);
+	tally(CALL_MEMCG, fd >= 0 && write(fd, "0", 1) == 1 ? 0 : -1);
 	close(fd);
 }
 
@@ -108,7 +107,7 @@ static void send_signals(struct rng *rng)
 		/* The thread exists: nobody has joined it yet. */
 		pthread_kill(world.threads[rng_below(rng, world.plan.actors)],
 			     SIGUSR1);
-		board_add(&world.board->signals, 1);
+		tally_add(&tallies->signals, 1);
 	}
 }
 
@@ -128,9 +127,8 @@ static void start_lazy(void)
 	pthread_t thread;
 
 	if (arena_lazy_start(&world.arena))
-		board_count(world.board, CALL_USERFAULTFD,
-			    pthread_create(&thread, NULL, run_lazy, NULL) ? -1 :
-									    0);
+		tally(CALL_USERFAULTFD,
+		      pthread_create(&thread, NULL, run_lazy, NULL) ? -1 : 0);
 }
 
 static int world_run(int arena)
@@ -163,7 +161,6 @@ static int world_run(int arena)
 /**
  * world_start - start a world
  * @plan: what it does
- * @board: the counters
  * @arena: descriptor of the arena
  * @channel: the sockets for descriptors
  *
@@ -172,15 +169,13 @@ static int world_run(int arena)
  *
  * Return: the process, or -1.
  */
-pid_t world_start(const struct plan *plan, struct board *board, int arena,
-		  const int channel[2])
+pid_t world_start(const struct plan *plan, int arena, const int channel[2])
 {
 	pid_t pid = fork();
 
 	if (pid)
 		return pid;
 	world.plan = *plan;
-	world.board = board;
 	world.channel[0] = channel[0];
 	world.channel[1] = channel[1];
 	_exit(world_run(arena));

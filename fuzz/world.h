@@ -13,8 +13,7 @@
 #include <sys/types.h>
 
 #include "arena.h"
-#include "board.h"
-#include "rng.h"
+#include "tally.h"
 
 /* The instances and epolls that a world has at most */
 #define WORLD_SLOTS 8
@@ -57,7 +56,6 @@ struct plan {
 /**
  * struct world - see above
  * @plan: what it does
- * @board: the counters
  * @arena: memory for arguments
  * @slots: instances
  * @epolls: descriptors of epolls, or -1
@@ -67,7 +65,6 @@ struct plan {
  */
 struct world {
 	struct plan plan;
-	struct board *board;
 	struct arena arena;
 	struct slot slots[WORLD_SLOTS];
 	atomic_int epolls[WORLD_EPOLLS];
@@ -118,7 +115,6 @@ struct actor {
 	sigjmp_buf rescue;
 };
 
-pid_t world_start(const struct plan *plan, struct board *board, int arena,
-		  const int channel[2]);
+pid_t world_start(const struct plan *plan, int arena, const int channel[2]);
 
 #endif /* FUZZ_WORLD_H */

@@ -12,8 +12,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "seat.h"
-
 /* Maximum number of messages about each kind of fault */
 #define MESSAGES 5
 
@@ -33,6 +31,7 @@ static const char *const wrong_names[WRONGS] = {
 	[REPORT] = "report",
 	[UNLOADED] = "unloaded",
 	[UNFREEZABLE] = "unfreezable",
+	[WILD] = "wild",
 };
 
 static const char *const done_names[DONES] = {
@@ -52,9 +51,21 @@ static const char *const done_names[DONES] = {
 	[UNKNOWN] = "not judged",
 };
 
-static void *shared(size_t size)
+/*
+ * Far from all other memory, and at no round number: a hostile address that the fuzzer passes
+ * to the kernel must not be here.
+ */
+#define SHARED_ADDRESS ((void *)0x2b1a7c3d5000)
+
+/**
+ * board_share - memory that this process and its children share
+ * @size: its size
+ *
+ * Return: the memory, zeroed; NULL: there is none.
+ */
+void *board_share(size_t size)
 {
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	void *memory = mmap(SHARED_ADDRESS, size, PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
 	return memory == MAP_FAILED ? NULL : memory;
@@ -63,13 +74,12 @@ static void *shared(size_t size)
 /* Makes the board; called once, before any process is started. */
 bool board_make(unsigned long seed)
 {
-	board = shared(sizeof(*board));
+	board = board_share(sizeof(*board));
 	if (!board)
 		return false;
 	board->seed = seed;
 	board->start = clock_ns(CLOCK_MONOTONIC);
-	board->seats = shared(SEATS_MAX * sizeof(*board->seats));
-	return board->seats;
+	return true;
 }
 
 void did(enum done what)
@@ -160,7 +170,7 @@ unsigned long board_faults(void)
 /* Prints all counters on one line. */
 void board_tell(const char *when)
 {
-	printf("# torture: %s", when);
+	printf("# %s", when);
 	for (int i = 0; i < DONES; i++)
 		printf(", %s %lu", done_names[i],
 		       atomic_load(&board->dones[i]));
@@ -197,7 +207,7 @@ bool board_verdict(const char *more)
 	return false;
 }
 
-/* ---- time and chance ---- */
+/* ---- time ---- */
 
 __u64 clock_ns(clockid_t clock)
 {
@@ -221,25 +231,4 @@ __s64 realtime_ahead(void)
 	__u64 monotonic = clock_ns(CLOCK_MONOTONIC);
 
 	return clock_ns(CLOCK_REALTIME) - monotonic;
-}
-
-/* The generator is splitmix64. */
-__u64 dice_number(struct dice *dice)
-{
-	__u64 number = dice->state += 0x9e3779b97f4a7c15ULL;
-
-	number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	number = (number ^ (number >> 27)) * 0x94d049bb133111ebULL;
-	return number ^ (number >> 31);
-}
-
-unsigned int dice_below(struct dice *dice, unsigned int below)
-{
-	return (dice_number(dice) >> 32) % below;
-}
-
-/* A random number of up to @bits bits, small ones as likely as large ones */
-__u64 dice_time(struct dice *dice, unsigned int bits)
-{
-	return dice_number(dice) >> (64 - 1 - dice_below(dice, bits));
 }

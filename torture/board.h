@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The memory that all processes of the torture program share: counters, faults, and the
- * seats of the workers. It outlives a worker that is killed. Used by all units.
+ * The memory that all processes of a program share: counters, faults, and, in the torture
+ * program, the seats of the workers. It outlives a process that is killed.
  */
 #ifndef TORTURE_BOARD_H
 #define TORTURE_BOARD_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <time.h>
 
 #include <linux/types.h>
@@ -34,6 +35,7 @@
  * @REPORT: a report that the clock was set did not come, or came for nothing
  * @UNLOADED: the module was unloaded while it was in use
  * @UNFREEZABLE: the machine could not be suspended because a task did not freeze
+ * @WILD: a wild call of the fuzzer had a wrong result, or the fuzzer could not go on
  * @WRONGS: number of these
  */
 enum wrong {
@@ -50,6 +52,7 @@ enum wrong {
 	REPORT,
 	UNLOADED,
 	UNFREEZABLE,
+	WILD,
 	WRONGS
 };
 
@@ -108,7 +111,7 @@ struct seat;
  * @target: how far CLOCK_REALTIME was last set ahead of CLOCK_MONOTONIC, or is being set, ns
  * @ahead: for each beginning, an upper bound of how far CLOCK_REALTIME may be ahead of
  *	CLOCK_MONOTONIC before or after it, ns
- * @seats: the seats
+ * @seats: the seats of the torture program
  */
 struct board {
 	unsigned long seed;
@@ -126,6 +129,7 @@ struct board {
 
 extern struct board *board;
 
+void *board_share(size_t size);
 bool board_make(unsigned long seed);
 void did(enum done what);
 void late(__u64 ns);
@@ -140,17 +144,5 @@ bool board_verdict(const char *more);
 __u64 clock_ns(clockid_t clock);
 void sleep_ns(__u64 ns);
 __s64 realtime_ahead(void);
-
-/**
- * struct dice - random numbers; equal seeds give equal sequences
- * @state: state
- */
-struct dice {
-	__u64 state;
-};
-
-__u64 dice_number(struct dice *dice);
-unsigned int dice_below(struct dice *dice, unsigned int below);
-__u64 dice_time(struct dice *dice, unsigned int bits);
 
 #endif /* TORTURE_BOARD_H */

@@ -54,14 +54,14 @@ static bool going_on(void)
 	return !atomic_load(&board->over);
 }
 
-static void sleep_up_to(struct dice *dice, __u64 ns)
+static void sleep_up_to(struct rng *rng, __u64 ns)
 {
-	sleep_ns(dice_number(dice) % ns);
+	sleep_ns(rng_next(rng) % ns);
 }
 
-static struct seat *random_seat(struct dice *dice)
+static struct seat *random_seat(struct rng *rng)
 {
-	return &board->seats[dice_below(dice, SEATS_MAX)];
+	return &board->seats[rng_below(rng, SEATS_MAX)];
 }
 
 /* ---- processors ---- */
@@ -79,17 +79,17 @@ static bool hotplug_possible(void)
 	return there(CPUS "cpu1/online");
 }
 
-static void hotplug_run(struct disturber *disturber, struct dice *dice)
+static void hotplug_run(struct disturber *disturber, struct rng *rng)
 {
 	unsigned int cpus = sysconf(_SC_NPROCESSORS_CONF);
 
 	while (going_on()) {
-		unsigned int cpu = 1 + dice_below(dice, cpus - 1);
+		unsigned int cpu = 1 + rng_below(rng, cpus - 1);
 
 		count(disturber, switch_cpu(cpu, "0"));
-		sleep_up_to(dice, SEC);
+		sleep_up_to(rng, SEC);
 		switch_cpu(cpu, "1");
-		sleep_up_to(dice, 2 * SEC);
+		sleep_up_to(rng, 2 * SEC);
 	}
 }
 
@@ -135,20 +135,20 @@ static __s64 ahead_before(void)
  * Suspends the machine, up to a random depth; the kernel comes back from there by itself.
  * From `freeze`, and from a `mem` that is the same, it would not come back at the last two.
  */
-static bool suspend(struct dice *dice)
+static bool suspend(struct rng *rng)
 {
 	static const char *const depths[] = { "freezer", "devices", "platform",
 					      "processors", "core" };
 	bool deep = write_file(POWER "mem_sleep", "deep");
-	unsigned int depth = dice_below(dice, deep ? 5 : 3);
-	bool mem = depth > 2 || dice_below(dice, 2);
+	unsigned int depth = rng_below(rng, deep ? 5 : 3);
+	bool mem = depth > 2 || rng_below(rng, 2);
 
 	return write_file(POWER "pm_test", depths[depth]) &&
 	       board_sets_begin(ahead_before() + SUSPEND_MAX) &&
 	       write_file(POWER "state", mem ? "mem" : "freeze");
 }
 
-static void suspend_run(struct disturber *disturber, struct dice *dice)
+static void suspend_run(struct disturber *disturber, struct rng *rng)
 {
 	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
@@ -157,11 +157,11 @@ static void suspend_run(struct disturber *disturber, struct dice *dice)
 	write_file(POWER "pm_freeze_timeout", "60000");
 	write_file("/sys/module/suspend/parameters/pm_test_delay", "1");
 	while (going_on()) {
-		count(disturber, suspend(dice));
+		count(disturber, suspend(rng));
 		if (logged(log, "refusing to freeze"))
 			wrong(UNFREEZABLE, "see the kernel's log");
 		sleep_ns(SEC);
-		sleep_up_to(dice, 10 * SEC);
+		sleep_up_to(rng, 10 * SEC);
 	}
 	close(log);
 }
@@ -212,27 +212,27 @@ static void wait_for_all(unsigned int nr)
 }
 
 /* ms to years, forth or back */
-static __s64 distance(struct dice *dice)
+static __s64 distance(struct rng *rng)
 {
-	__s64 ns = MS + dice_time(dice, 58);
+	__s64 ns = MS + rng_time(rng, 58);
 
-	return dice_below(dice, 2) ? ns % (5 * YEAR) : -(ns % (5 * YEAR));
+	return rng_below(rng, 2) ? ns % (5 * YEAR) : -(ns % (5 * YEAR));
 }
 
-static void clock_run(struct disturber *disturber, struct dice *dice)
+static void clock_run(struct disturber *disturber, struct rng *rng)
 {
 	__s64 natural = realtime_ahead();
 
 	while (going_on()) {
-		unsigned int nr = set_clock(natural, distance(dice));
+		unsigned int nr = set_clock(natural, distance(rng));
 
 		count(disturber, nr);
-		if (nr && !dice_below(dice, 4))
+		if (nr && rng_one_in(rng, 4))
 			wait_for_all(nr);
-		sleep_up_to(dice, dice_below(dice, 4) ? 100 * MS : 3 * SEC);
-		if (dice_below(dice, 2))
+		sleep_up_to(rng, rng_below(rng, 4) ? 100 * MS : 3 * SEC);
+		if (rng_below(rng, 2))
 			set_clock(natural, 0);
-		sleep_up_to(dice, 2 * SEC);
+		sleep_up_to(rng, 2 * SEC);
 	}
 }
 
@@ -257,52 +257,51 @@ static bool cgroups_possible(void)
 	return there(CGROUPS "g0/cgroup.procs");
 }
 
-static bool move_worker(struct dice *dice)
+static bool move_worker(struct rng *rng)
 {
-	pid_t pid = random_seat(dice)->pid;
+	pid_t pid = random_seat(rng)->pid;
 	char text[16];
 
 	if (pid <= 0)
 		return true;
 	snprintf(text, sizeof(text), "%d", pid);
 	/* The worker may have ended. */
-	cgroup_write(dice_below(dice, GROUPS), "cgroup.procs", text);
+	cgroup_write(rng_below(rng, GROUPS), "cgroup.procs", text);
 	return true;
 }
 
-static void limit_time(struct dice *dice, unsigned int group)
+static void limit_time(struct rng *rng, unsigned int group)
 {
 	char text[64];
 
-	snprintf(text, sizeof(text), "%u 20000",
-		 2000 + dice_below(dice, 20000));
-	cgroup_write(group, "cpu.max", dice_below(dice, 3) ? text : "max");
+	snprintf(text, sizeof(text), "%u 20000", 2000 + rng_below(rng, 20000));
+	cgroup_write(group, "cpu.max", rng_below(rng, 3) ? text : "max");
 }
 
-static void place(struct dice *dice, unsigned int group)
+static void place(struct rng *rng, unsigned int group)
 {
 	char text[16];
 
 	snprintf(text, sizeof(text), "%u",
-		 dice_below(dice, sysconf(_SC_NPROCESSORS_CONF)));
-	cgroup_write(group, "cpuset.cpus", dice_below(dice, 2) ? text : "\n");
+		 rng_below(rng, sysconf(_SC_NPROCESSORS_CONF)));
+	cgroup_write(group, "cpuset.cpus", rng_below(rng, 2) ? text : "\n");
 }
 
-static void cgroups_run(struct disturber *disturber, struct dice *dice)
+static void cgroups_run(struct disturber *disturber, struct rng *rng)
 {
 	while (going_on()) {
-		unsigned int group = dice_below(dice, GROUPS);
+		unsigned int group = rng_below(rng, GROUPS);
 
-		count(disturber, move_worker(dice));
-		switch (dice_below(dice, 8)) {
+		count(disturber, move_worker(rng));
+		switch (rng_below(rng, 8)) {
 		case 0:
-			limit_time(dice, group);
+			limit_time(rng, group);
 			break;
 		case 1:
-			place(dice, group);
+			place(rng, group);
 			break;
 		}
-		sleep_up_to(dice, 300 * MS);
+		sleep_up_to(rng, 300 * MS);
 	}
 }
 
@@ -319,15 +318,15 @@ static bool freeze_possible(void)
 	return there(CGROUPS "g0/cgroup.freeze");
 }
 
-static void freeze_run(struct disturber *disturber, struct dice *dice)
+static void freeze_run(struct disturber *disturber, struct rng *rng)
 {
 	while (going_on()) {
-		unsigned int group = dice_below(dice, GROUPS);
+		unsigned int group = rng_below(rng, GROUPS);
 
 		count(disturber, cgroup_write(group, "cgroup.freeze", "1"));
-		sleep_up_to(dice, SEC);
+		sleep_up_to(rng, SEC);
 		cgroup_write(group, "cgroup.freeze", "0");
-		sleep_up_to(dice, 4 * SEC);
+		sleep_up_to(rng, 4 * SEC);
 	}
 }
 
@@ -365,18 +364,18 @@ static unsigned long memory_of(unsigned int group)
  * look for a process to kill at once, and complain if there is none. If a worker itself
  * needs more, the kernel kills it: another kind of SIGKILL.
  */
-static void memcg_run(struct disturber *disturber, struct dice *dice)
+static void memcg_run(struct disturber *disturber, struct rng *rng)
 {
 	while (going_on()) {
-		unsigned int group = dice_below(dice, GROUPS);
+		unsigned int group = rng_below(rng, GROUPS);
 		char text[32];
 
 		snprintf(text, sizeof(text), "%lu",
-			 memory_of(group) + (64U << dice_below(dice, 16)));
+			 memory_of(group) + (64U << rng_below(rng, 16)));
 		count(disturber, cgroup_write(group, "memory.max", text));
-		sleep_up_to(dice, 500 * MS);
+		sleep_up_to(rng, 500 * MS);
 		cgroup_write(group, "memory.max", "max");
-		sleep_up_to(dice, 2 * SEC);
+		sleep_up_to(rng, 2 * SEC);
 	}
 }
 
@@ -449,7 +448,7 @@ static void faults_calm(void)
 		fault_write(faults[i], "probability", "0");
 }
 
-static void faults_run(struct disturber *disturber, struct dice *dice)
+static void faults_run(struct disturber *disturber, struct rng *rng)
 {
 	static const char *const percents[] = { "1", "5", "20", "60" };
 
@@ -462,12 +461,12 @@ static void faults_run(struct disturber *disturber, struct dice *dice)
 	}
 	while (going_on()) {
 		allow_threads();
-		count(disturber, fault_write(faults[dice_below(dice, FAULTS)],
-					     "probability",
-					     percents[dice_below(dice, 4)]));
-		sleep_up_to(dice, 3 * SEC);
+		count(disturber,
+		      fault_write(faults[rng_below(rng, FAULTS)], "probability",
+				  percents[rng_below(rng, 4)]));
+		sleep_up_to(rng, 3 * SEC);
 		faults_calm();
-		sleep_up_to(dice, 3 * SEC);
+		sleep_up_to(rng, 3 * SEC);
 	}
 }
 
@@ -490,7 +489,7 @@ static unsigned int module_references(void)
  * The main process has an instance open all the time, so the kernel must refuse it. If no open
  * file counts, this does not try: the module would wait for its workers, for ever.
  */
-static void unload_run(struct disturber *disturber, struct dice *dice)
+static void unload_run(struct disturber *disturber, struct rng *rng)
 {
 	while (going_on()) {
 		bool counts = module_references() > 0;
@@ -503,23 +502,23 @@ static void unload_run(struct disturber *disturber, struct dice *dice)
 						 "no open file counts");
 			atomic_store(&board->over, 1);
 		}
-		sleep_up_to(dice, SEC);
+		sleep_up_to(rng, SEC);
 	}
 }
 
 /* ---- signals ---- */
 
-static void stop_run(struct disturber *disturber, struct dice *dice)
+static void stop_run(struct disturber *disturber, struct rng *rng)
 {
 	while (going_on()) {
-		pid_t pid = random_seat(dice)->pid;
+		pid_t pid = random_seat(rng)->pid;
 
 		if (pid > 0) {
 			count(disturber, !kill(pid, SIGSTOP));
-			sleep_up_to(dice, 300 * MS);
+			sleep_up_to(rng, 300 * MS);
 			kill(pid, SIGCONT);
 		}
-		sleep_up_to(dice, 300 * MS);
+		sleep_up_to(rng, 300 * MS);
 	}
 }
 
@@ -536,22 +535,22 @@ static void stop_calm(void)
  * not judged. To the kernel, one moment is as good as another. So waits for a better one, and
  * mostly leaves a worker alone that is stopped at a bad one.
  */
-static bool await_good_moment(const struct seat *seat, struct dice *dice)
+static bool await_good_moment(const struct seat *seat, struct rng *rng)
 {
 	for (int i = 0; i < 100 && atomic_load(&seat->updating); i++)
 		sleep_ns(MS);
-	return !atomic_load(&seat->updating) || !dice_below(dice, 8);
+	return !atomic_load(&seat->updating) || rng_one_in(rng, 8);
 }
 
-static void kill_run(struct disturber *disturber, struct dice *dice)
+static void kill_run(struct disturber *disturber, struct rng *rng)
 {
 	while (going_on()) {
-		struct seat *seat = random_seat(dice);
+		struct seat *seat = random_seat(rng);
 		pid_t pid = seat->pid;
 
-		if (pid > 0 && await_good_moment(seat, dice))
+		if (pid > 0 && await_good_moment(seat, rng))
 			count(disturber, !kill(pid, SIGKILL));
-		sleep_up_to(dice, 200 * MS);
+		sleep_up_to(rng, 200 * MS);
 	}
 }
 

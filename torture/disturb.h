@@ -25,7 +25,7 @@
 struct disturber {
 	const char *name;
 	bool (*possible)(void);
-	void (*run)(struct disturber *disturber, struct dice *dice);
+	void (*run)(struct disturber *disturber, struct rng *rng);
 	void (*calm)(void);
 	atomic_ulong *times;
 	atomic_ulong *refused;

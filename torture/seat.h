@@ -14,6 +14,7 @@
 
 #include "account.h"
 #include "board.h"
+#include "rng.h"
 
 /* Timers of an instance, operations of a call, events of a read() */
 #define TIMERS 512
@@ -70,8 +71,9 @@ struct watch {
  * @fd: descriptor that the main process has opened and keeps, so that a worker can be
  *	killed without an end of the instance; -1: the worker opens its own
  * @alien: another user than the worker's has opened the instance
+ * @mild: the worker takes no hoard, and no clock that may be set
  * @life: number of the instance on this seat
- * @dice: random numbers of the worker
+ * @rng: random numbers of the worker
  * @ready: the instance is set up
  * @done: the instance has ended, and all of its timers are accounted for
  * @clock: clock of the instance
@@ -110,8 +112,9 @@ struct seat {
 	pid_t pid;
 	int fd;
 	bool alien;
+	bool mild;
 	unsigned int life;
-	struct dice dice;
+	struct rng rng;
 	atomic_bool ready;
 	atomic_bool done;
 	clockid_t clock;

@@ -58,7 +58,7 @@ struct options {
 /* For each seat, the time at which the next worker is to start */
 static __u64 starts[SEATS_MAX];
 
-static struct dice dice;
+static struct rng rng;
 
 /* ---- options ---- */
 
@@ -146,21 +146,12 @@ static int open_as(uid_t uid)
 /* Forgets the instance of a seat. */
 static void clear_seat(struct seat *seat)
 {
-	unsigned int nr = seat->nr, life = seat->life;
-
 	if (seat->fd >= 0)
 		close(seat->fd);
-	memset(seat, 0, sizeof(*seat));
-	seat->nr = nr;
-	seat->life = life + 1;
-	seat->fd = -1;
-	seat->dice.state = board->seed ^ ((__u64)nr << 32) ^ seat->life;
-	/* The numbers of uses go on, so that events of an older instance would be seen. */
-	for (int i = 0; i < TIMERS; i++)
-		seat->timers[i].use = seat->life << 16;
+	worker_reset(seat);
 	/* Of most instances this process has a descriptor, too. */
-	seat->alien = !dice_below(&dice, 2);
-	if (dice_below(&dice, 8))
+	seat->alien = rng_one_in(&rng, 2);
+	if (rng_below(&rng, 8))
 		seat->fd = open_as(seat->alien ? 0 : user_of(seat));
 	else
 		seat->alien = false;
@@ -174,7 +165,7 @@ static void become(struct seat *seat)
 		if (&board->seats[i] != seat && board->seats[i].fd >= 0)
 			close(board->seats[i].fd);
 	}
-	cgroup_join(dice_below(&dice, GROUPS));
+	cgroup_join(rng_below(&rng, GROUPS));
 	/* What is in memory now must not fail to be there later. */
 	mlockall(MCL_CURRENT);
 	disturb_allow_faults();
@@ -228,8 +219,8 @@ static void worker_ended(struct seat *seat, int status)
 	starts[seat->nr] = now;
 	if (goes_on(seat)) {
 		/* Sometimes for so long that hwtimer's workers leave, too */
-		if (!dice_below(&dice, 3))
-			starts[seat->nr] += dice_number(&dice) % EMPTY_MAX;
+		if (rng_one_in(&rng, 3))
+			starts[seat->nr] += rng_next(&rng) % EMPTY_MAX;
 		return;
 	}
 	if (atomic_load(&seat->ready) && !atomic_load(&seat->done))
@@ -283,16 +274,16 @@ static void start_disturber(unsigned int i)
 		if (board->seats[nr].fd >= 0)
 			close(board->seats[nr].fd);
 	}
-	disturber->run(disturber, &(struct dice){ board->seed + i });
+	disturber->run(disturber, &(struct rng){ board->seed + i });
 	_exit(0);
 }
 
-static bool make_counters(void)
+static bool make_shared(void)
 {
-	atomic_ulong *counters = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	atomic_ulong *counters = board_share(4096);
 
-	if (counters == MAP_FAILED)
+	board->seats = board_share(SEATS_MAX * sizeof(*board->seats));
+	if (!counters || !board->seats)
 		return false;
 	for (unsigned int i = 0; i < disturbers_count; i++) {
 		disturbers[i].times = counters++;
@@ -368,7 +359,7 @@ static void tell(__u64 start)
 {
 	char when[32];
 
-	snprintf(when, sizeof(when), "%llu s",
+	snprintf(when, sizeof(when), "torture: %llu s",
 		 (clock_ns(CLOCK_MONOTONIC) - start) / SEC);
 	board_tell(when);
 	tell_disturbers();
@@ -445,11 +436,11 @@ int main(int argc, char **argv)
 	int keeper = open(DEVICE, O_RDWR | O_CLOEXEC);
 	char idle[256];
 
-	if (keeper < 0 || !board_make(options.seed) || !make_counters()) {
+	if (keeper < 0 || !board_make(options.seed) || !make_shared()) {
 		fprintf(stderr, "torture: cannot begin: %s\n", strerror(errno));
 		return 2;
 	}
-	dice.state = options.seed;
+	rng.state = options.seed;
 	printf("# torture: seed %lu, %g minutes, %u workers\n", options.seed,
 	       options.minutes, options.workers);
 	for (unsigned int i = 0; i < SEATS_MAX; i++) {
@@ -466,6 +457,6 @@ int main(int argc, char **argv)
 	find_idle(idle, sizeof(idle));
 	if (!atomic_load(&board->dones[REFUSED]))
 		printf("# torture: memory was never refused to a worker\n");
-	board_tell("in all");
+	board_tell("torture: in all");
 	return !board_verdict(idle);
 }

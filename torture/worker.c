@@ -65,11 +65,11 @@ static void end_update(struct seat *seat)
 
 /* ---- what to ask for ---- */
 
-static __u64 random_delay(struct dice *dice)
+static __u64 random_delay(struct rng *rng)
 {
-	if (!dice_below(dice, 64))
+	if (rng_one_in(rng, 64))
 		return HWTIMER_NEVER;
-	return dice_time(dice, dice_below(dice, 8) ? 28 : 46);
+	return rng_time(rng, rng_below(rng, 8) ? 28 : 46);
 }
 
 static __u64 whole_phases(__u64 time)
@@ -95,7 +95,7 @@ static bool choose_absolute(struct seat *seat, const struct wish *wish)
 {
 	if (wish->absolute >= 0)
 		return wish->absolute;
-	return seat_settable(seat) || dice_below(&seat->dice, 2);
+	return seat_settable(seat) || rng_below(&seat->rng, 2);
 }
 
 static void ask_time(struct seat *seat, const struct wish *wish, struct op *op,
@@ -103,7 +103,7 @@ static void ask_time(struct seat *seat, const struct wish *wish, struct op *op,
 {
 	__u64 now = seat_now(seat);
 
-	op->delay = random_delay(&seat->dice);
+	op->delay = random_delay(&seat->rng);
 	request->time = op->delay;
 	op->span = (struct span){ deadline_after(now, op->delay), OPEN_END };
 	if (choose_absolute(seat, wish)) {
@@ -116,16 +116,16 @@ static void ask_time(struct seat *seat, const struct wish *wish, struct op *op,
 static void ask_period(struct seat *seat, struct op *op,
 		       struct hwtimer_request *request)
 {
-	__u64 interval = dice_time(&seat->dice, 29);
+	__u64 interval = rng_time(&seat->rng, 29);
 
 	/* Now and then, it may be shorter than a tick. */
-	if (dice_below(&seat->dice, 4))
+	if (rng_below(&seat->rng, 4))
 		interval += 4 * MS + 2 * seat->tick;
 	request->flags = HWTIMER_REQ_ABSTIME;
 	request->time = whole_phases(op->span.low);
 	request->interval = whole_phases(interval);
-	request->expirations_max = dice_below(&seat->dice, 5);
-	if (!seat_settable(seat) && !dice_below(&seat->dice, 4))
+	request->expirations_max = rng_below(&seat->rng, 5);
+	if (!seat_settable(seat) && rng_one_in(&seat->rng, 4))
 		request->flags |= HWTIMER_REQ_FIXED_DELAY;
 	op->span = (struct span){ request->time, request->time };
 }
@@ -136,10 +136,10 @@ static void ask_schedule(struct seat *seat, const struct wish *wish,
 	ask_time(seat, wish, op, request);
 	if (wish->plain)
 		return;
-	if (!dice_below(&seat->dice, 4))
+	if (rng_one_in(&seat->rng, 4))
 		ask_period(seat, op, request);
-	else if (!dice_below(&seat->dice, 4))
-		request->slack = random_delay(&seat->dice);
+	else if (rng_one_in(&seat->rng, 4))
+		request->slack = random_delay(&seat->rng);
 }
 
 /*
@@ -165,7 +165,7 @@ static __u32 choose_op(struct seat *seat, const struct wish *wish)
 {
 	if (wish->what)
 		return wish->what == HWTIMER_OP_SCHEDULE ? 0 : wish->what;
-	switch (dice_below(&seat->dice, 6)) {
+	switch (rng_below(&seat->rng, 6)) {
 	case 0:
 		return HWTIMER_OP_CANCEL;
 	case 1:
@@ -185,9 +185,8 @@ static bool ask_change(struct seat *seat, const struct wish *wish,
 	op->what = choose_op(seat, wish);
 	request->id = account->id;
 	if (op->what == HWTIMER_OP_CANCEL) {
-		op->discard = wish->discard >= 0 ?
-				      wish->discard > 0 :
-				      dice_below(&seat->dice, 2) > 0;
+		op->discard = wish->discard >= 0 ? wish->discard > 0 :
+						   rng_below(&seat->rng, 2) > 0;
 		request->flags = op->discard ? HWTIMER_REQ_DISCARD : 0;
 		return true;
 	}
@@ -206,7 +205,7 @@ static bool ask(struct seat *seat, const struct wish *wish, struct op *op,
 {
 	struct account *account;
 
-	*op = (struct op){ .timer = dice_below(&seat->dice, TIMERS) };
+	*op = (struct op){ .timer = rng_below(&seat->rng, TIMERS) };
 	*request = (struct hwtimer_request){ 0 };
 	account = &seat->timers[op->timer];
 	/* Its last event may wait. */
@@ -264,7 +263,7 @@ static void submit(struct seat *seat, __u32 what)
 				   .discard = -1 };
 
 	begin_update(seat);
-	ask_many(seat, &wish, 1 + dice_below(&seat->dice, BATCH));
+	ask_many(seat, &wish, 1 + rng_below(&seat->rng, BATCH));
 	seat->call = CALL_SUBMIT;
 	end_update(seat);
 	hwt_submit(hwt, seat->requests, seat->count);
@@ -324,9 +323,9 @@ static void bulk(struct seat *seat)
 	struct wish wish = { .plain = true };
 
 	begin_update(seat);
-	wish.what = HWTIMER_OP_SCHEDULE + dice_below(&seat->dice, 3);
+	wish.what = HWTIMER_OP_SCHEDULE + rng_below(&seat->rng, 3);
 	wish.absolute = choose_absolute(seat, &(struct wish){ .absolute = -1 });
-	wish.discard = dice_below(&seat->dice, 2);
+	wish.discard = rng_below(&seat->rng, 2);
 	ask_many(seat, &wish, BATCH);
 	fill_bulk(seat);
 	seat->call = CALL_BULK;
@@ -427,7 +426,7 @@ static void peek(struct seat *seat, struct hwtimer_event *peeked)
 	int err;
 
 	memset(peeked, 0, EVENTS * sizeof(*peeked));
-	hwt_read(hwt, peeked, 1 + dice_below(&seat->dice, EVENTS));
+	hwt_read(hwt, peeked, 1 + rng_below(&seat->rng, EVENTS));
 	err = hwt_rewind(hwt);
 	if (err)
 		wrong(RESULT, "the rewind on seat %u: %s", seat->nr,
@@ -462,7 +461,7 @@ static int read_events(struct seat *seat, unsigned int most)
 	int result;
 
 	/* It might take a report. */
-	if (seat->keeps && !seat->reports && !dice_below(&seat->dice, 4) &&
+	if (seat->keeps && !seat->reports && rng_one_in(&seat->rng, 4) &&
 	    fcntl(hwt_fd(hwt), F_GETFL) & O_NONBLOCK)
 		peek(seat, peeked);
 	begin_update(seat);
@@ -632,18 +631,18 @@ static void choose_setup(struct seat *seat, struct hwtimer_setup *setup)
 {
 	static const clockid_t clocks[] = { CLOCK_MONOTONIC, CLOCK_BOOTTIME,
 					    CLOCK_REALTIME, CLOCK_TAI };
-	struct dice *dice = &seat->dice;
+	struct rng *rng = &seat->rng;
 
-	seat->clock = clocks[dice_below(dice, 4)];
-	seat->tick = 10 * US << dice_below(dice, 13);
-	seat->reports = seat_settable(seat) && dice_below(dice, 4);
-	seat->keeps = !dice_below(dice, 3);
+	seat->clock = clocks[rng_below(rng, seat->mild ? 2 : 4)];
+	seat->tick = 10 * US << rng_below(rng, 13);
+	seat->reports = seat_settable(seat) && rng_below(rng, 4);
+	seat->keeps = rng_one_in(rng, 3);
 	*setup = (struct hwtimer_setup){
 		.flags = (seat->reports ? HWTIMER_SETUP_REPORT_CLOCK_SET : 0) |
 			 (seat->keeps ? HWTIMER_SETUP_AT_LEAST_ONCE : 0),
 		.tick = seat->tick,
-		.buckets = 8 << dice_below(dice, 10),
-		.kind = 1 + dice_below(dice, 2),
+		.buckets = 8 << rng_below(rng, 10),
+		.kind = 1 + rng_below(rng, 2),
 		.clock = HWTIMER_CLOCK(seat->clock),
 		.timers = TIMERS * 4,
 	};
@@ -683,8 +682,8 @@ static bool set_up(struct seat *seat)
 	watch_sets(&seat->report);
 	watch_sets(&seat->notice);
 	/* A hoard takes only what the worker's own user may have. */
-	if (!seat->alien && dice_below(&seat->dice, 2))
-		seat->starving = dice_below(&seat->dice, STARVE_MAX);
+	if (!seat->alien && !seat->mild && rng_below(&seat->rng, 2))
+		seat->starving = rng_below(&seat->rng, STARVE_MAX);
 	if ((seat->reports || seat->starving) && !park())
 		return false;
 	if (seat->reports || seat->starving)
@@ -874,7 +873,7 @@ static void inherit(struct seat *seat)
 
 static void operate(struct seat *seat)
 {
-	switch (dice_below(&seat->dice, 4)) {
+	switch (rng_below(&seat->rng, 4)) {
 	case 0:
 		submit(seat, 0);
 		break;
@@ -895,7 +894,7 @@ static void read_blocking(struct seat *seat, __u64 most)
 
 	fcntl(hwt_fd(hwt), F_SETFL, flags & ~O_NONBLOCK);
 	setitimer(ITIMER_REAL, &limit, NULL);
-	read_events(seat, 1 + dice_below(&seat->dice, EVENTS));
+	read_events(seat, 1 + rng_below(&seat->rng, EVENTS));
 	setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
 	fcntl(hwt_fd(hwt), F_SETFL, flags | O_NONBLOCK);
 }
@@ -905,16 +904,15 @@ static void wait_a_moment(struct seat *seat)
 {
 	struct pollfd pfd = { .fd = hwt_fd(hwt), .events = POLLIN };
 
-	if (!dice_below(&seat->dice, 4)) {
+	if (rng_one_in(&seat->rng, 4)) {
 		read_blocking(seat, READ_MAX);
 		return;
 	}
-	if (dice_below(&seat->dice, 4))
+	if (rng_below(&seat->rng, 4))
 		poll(&pfd, 1,
-		     dice_below(&seat->dice, 8) ?
-			     (int)dice_below(&seat->dice, 10) :
-			     100);
-	read_events(seat, 1 + dice_below(&seat->dice, EVENTS));
+		     rng_below(&seat->rng, 8) ? (int)rng_below(&seat->rng, 10) :
+						100);
+	read_events(seat, 1 + rng_below(&seat->rng, EVENTS));
 }
 
 /*
@@ -923,8 +921,8 @@ static void wait_a_moment(struct seat *seat)
  */
 static bool is_quiet(struct seat *seat)
 {
-	if (!seat->quiet && !dice_below(&seat->dice, QUIET_ONE_IN))
-		seat->quiet = dice_below(&seat->dice, QUIET_MAX);
+	if (!seat->quiet && rng_one_in(&seat->rng, QUIET_ONE_IN))
+		seat->quiet = rng_below(&seat->rng, QUIET_MAX);
 	if (!seat->quiet)
 		return false;
 	if (!seat->calm)
@@ -952,7 +950,7 @@ static void starve(struct seat *seat)
 {
 	if (!seat->starving)
 		return;
-	for (int i = dice_below(&seat->dice, STARVE_AFTER_MAX); i > 0; i--)
+	for (int i = rng_below(&seat->rng, STARVE_AFTER_MAX); i > 0; i--)
 		operate(seat);
 	hoard_take();
 	while (seat->starving && !seat->stopping &&
@@ -969,18 +967,18 @@ static void starve(struct seat *seat)
 
 static void live(struct seat *seat)
 {
-	int rounds = dice_below(&seat->dice, ROUNDS_MAX);
+	int rounds = rng_below(&seat->rng, ROUNDS_MAX);
 
 	while ((rounds-- > 0 || in_suspense(seat)) && !seat->stopping &&
 	       !atomic_load(&board->over)) {
 		beat(seat);
 		do_something(seat);
 		wait_a_moment(seat);
-		if (!dice_below(&seat->dice, 50))
+		if (rng_one_in(&seat->rng, 50))
 			audit(seat);
-		if (!dice_below(&seat->dice, 50))
+		if (rng_one_in(&seat->rng, 50))
 			check_stats(seat);
-		if (!seat->reports && !dice_below(&seat->dice, 200))
+		if (!seat->reports && rng_one_in(&seat->rng, 200))
 			end_all(seat, 0);
 	}
 }
@@ -988,15 +986,31 @@ static void live(struct seat *seat)
 /* Some instances begin with a reader for whom nothing is due. */
 static void begin(struct seat *seat)
 {
-	if (!seat->starving && !dice_below(&seat->dice, 8))
+	if (!seat->starving && rng_one_in(&seat->rng, 8))
 		read_blocking(seat, READ_IDLE_MAX);
 }
 
 /* A worker that goes on with an instance may at first only wait for its events. */
 static void go_on(struct seat *seat)
 {
-	if (!seat->quiet && !seat->starving && !dice_below(&seat->dice, 3))
-		seat->quiet = dice_below(&seat->dice, QUIET_MAX);
+	if (!seat->quiet && !seat->starving && rng_one_in(&seat->rng, 3))
+		seat->quiet = rng_below(&seat->rng, QUIET_MAX);
+}
+
+/**
+ * worker_reset - forget the instance of a seat
+ * @seat: the seat
+ *
+ * The numbers of uses go on, so that events of an older instance would be seen.
+ */
+void worker_reset(struct seat *seat)
+{
+	*seat = (struct seat){ .nr = seat->nr,
+			       .life = seat->life + 1,
+			       .fd = -1 };
+	seat->rng.state = board->seed ^ ((__u64)seat->nr << 32) ^ seat->life;
+	for (int i = 0; i < TIMERS; i++)
+		seat->timers[i].use = seat->life << 16;
 }
 
 /* The signal of setitimer() only interrupts read(). */
@@ -1005,26 +1019,9 @@ static void ignore(int signal)
 	(void)signal;
 }
 
-/**
- * worker_run - the life of a worker process
- * @seat: its seat
- *
- * Returns when the instance has ended, when the run is over, or when something could not
- * be done: then another worker tries again.
- */
-void worker_run(struct seat *seat)
+static void work(struct seat *seat)
 {
-	int result = open_instance(seat);
-	bool anew = !atomic_load(&seat->ready);
-
-	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = ignore }, NULL);
-	if (result) {
-		if (!passing(result))
-			wrong(RESULT, "open() on seat %u: %s", seat->nr,
-			      strerror(-result));
-		return;
-	}
-	if (anew) {
+	if (!atomic_load(&seat->ready)) {
 		if (!set_up(seat))
 			return;
 		begin(seat);
@@ -1035,4 +1032,25 @@ void worker_run(struct seat *seat)
 	starve(seat);
 	live(seat);
 	retire(seat);
+}
+
+/**
+ * worker_run - the life of a worker
+ * @seat: its seat
+ *
+ * Returns when the instance has ended, when the run is over, or when something could not
+ * be done: then another worker tries again.
+ */
+void worker_run(struct seat *seat)
+{
+	int result = open_instance(seat);
+
+	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = ignore }, NULL);
+	if (!result) {
+		work(seat);
+		hwt_close(hwt);
+	} else if (!passing(result)) {
+		wrong(RESULT, "open() on seat %u: %s", seat->nr,
+		      strerror(-result));
+	}
 }

@@ -181,9 +181,9 @@ static struct window watch(struct board *board, __u64 ns)
 
 	sleep_ns(ns);
 	now = now_ns();
-	window.lateness = log_p99(&board->lateness, lateness, now);
-	window.forks = log_p99(&board->forks, forks, now);
-	window.starts = log_p99(&board->starts, starts, now);
+	window.lateness = log_percentile(&board->lateness, lateness, now, 99);
+	window.forks = log_percentile(&board->forks, forks, now, 99);
+	window.starts = log_percentile(&board->starts, starts, now, 99);
 	after = usage_now();
 	window.used = (struct usage){
 		.time = after.time - before.time,
@@ -733,7 +733,7 @@ TEST_F(tenants, closing_what_the_attacker_sent_does_not_hang)
 	printf("# sends: victim closed %u busy instances of an attacker with 2%%",
 	       closes->count);
 	printf(" of a processor; the 99th percentile took %.1f ms\n",
-	       ms(log_p99(closes, 0, now_ns())));
+	       ms(log_percentile(closes, 0, now_ns(), 99)));
 }
 
 TEST_HARNESS_MAIN

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pseudo-random numbers of the fuzzer, and the values that are likely to break something.
- * Equal seeds give equal sequences, so a run can be replayed.
+ * Pseudo-random numbers. Equal seeds give equal sequences, so a run can be replayed.
  */
-#ifndef FUZZ_RNG_H
-#define FUZZ_RNG_H
+#ifndef TORTURE_RNG_H
+#define TORTURE_RNG_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include <linux/types.h>
 
@@ -48,8 +46,21 @@ static inline bool rng_one_in(struct rng *rng, unsigned int n)
 #define rng_pick(rng, array) \
 	((array)[rng_below(rng, sizeof(array) / sizeof((array)[0]))])
 
-struct rng rng_of(__u64 seed, __u64 a, __u64 b, __u64 c);
-__u64 rng_hostile(struct rng *rng);
-void rng_mutate(struct rng *rng, void *structure, size_t size);
+/* A number of up to @bits bits, small ones as likely as large ones */
+static inline __u64 rng_time(struct rng *rng, unsigned int bits)
+{
+	return rng_next(rng) >> (64 - 1 - rng_below(rng, bits));
+}
 
-#endif /* FUZZ_RNG_H */
+/* The sequence of one actor of a run; it depends on all four numbers. */
+static inline struct rng rng_of(__u64 seed, __u64 a, __u64 b, __u64 c)
+{
+	struct rng rng = { .state = seed };
+
+	rng.state = rng_next(&rng) ^ a;
+	rng.state = rng_next(&rng) ^ b;
+	rng.state = rng_next(&rng) ^ c;
+	return rng;
+}
+
+#endif /* TORTURE_RNG_H */

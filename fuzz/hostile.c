@@ -1,29 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hostile values; see rng.h. Called by the files that make arguments and garble memory.
+ * Hostile values; see hostile.h.
  */
-#include "rng.h"
+#include "hostile.h"
 
 #include <string.h>
-
-/**
- * rng_of - the sequence of one actor
- * @seed: the seed of the run
- * @a: a number of the actor
- * @b: another one
- * @c: another one
- *
- * Return: a generator whose sequence depends on all four numbers.
- */
-struct rng rng_of(__u64 seed, __u64 a, __u64 b, __u64 c)
-{
-	struct rng rng = { .state = seed };
-
-	rng.state = rng_next(&rng) ^ a;
-	rng.state = rng_next(&rng) ^ b;
-	rng.state = rng_next(&rng) ^ c;
-	return rng;
-}
 
 /**
  * rng_hostile - a value that is likely to be at the edge of what is allowed
