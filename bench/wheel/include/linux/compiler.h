@@ -12,7 +12,7 @@
 /* The compiler no longer knows the value of a variable, nor where it comes from. */
 #define OPTIMIZER_HIDE_VAR(var) __asm__("" : "+r"(var))
 
-#define READ_ONCE(x) (*(const volatile typeof(x) *)&(x))
-#define WRITE_ONCE(x, value) (*(volatile typeof(x) *)&(x) = (value))
+#define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, value) __atomic_store_n(&(x), value, __ATOMIC_RELAXED)
 
 #endif /* BENCH_LINUX_COMPILER_H */
