@@ -195,13 +195,21 @@ lint: ## sparse, checkpatch, clang-format, compiler warnings, rooms
 check-hwtimerd: ## hwtimerd in a VM, while it and Redis are killed and cut off
 	@vm/check.sh hwtimerd
 
+# A glob of KUnit suites, SUITE="shrink*", or SUITE.TEST; by default all
+SUITE ?=
+
 .PHONY: kunit
-kunit: ## the KUnit suites, in User-Mode Linux
-	@vm/check.sh kunit
+kunit: ## the KUnit suites in User-Mode Linux, or SUITE=wheel alone
+	@vm/check.sh --suites '$(SUITE)' kunit
+
+# Selftests, TEST="read poll.32"; by default all that the table in selftests/run.sh has for the
+# KERNEL
+TEST ?=
+selftests: KERNEL = uml-7.3
 
 .PHONY: selftests
-selftests: ## the selftests, as `make check` runs them
-	@vm/check.sh selftests
+selftests: ## the selftests on KERNEL=uml-7.3, or TEST=read alone
+	@vm/check.sh --kernel '$(KERNEL)' --tests '$(TEST)' selftests
 
 # ---- programs ----
 # All programs for test machines are static, as such a machine has no libraries.

@@ -6,10 +6,11 @@
 # program is built for 64 and for 32 bits, the 32-bit one is NAME.32; elsewhere NAME may be
 # either.
 #
-#	usage: run.sh [--all | PROGRAM...]
+#	usage: run.sh [--all | [--quick] PROGRAM...]
 #
 # Without an argument, runs the programs with an `x` in the table below; with --all, also
-# those with an `a`. Prints TAP; programs that are left out are a SKIP with the reason.
+# those with an `a`; with --quick, each PROGRAM with as few rounds of a race as without an
+# argument. Prints TAP; programs that are left out are a SKIP with the reason.
 # Exit status 0: nothing failed.
 #
 # HWTIMER_COUNTERS in the environment: gcov's counters are written at each unloading.
@@ -117,6 +118,7 @@ main()
 		WANTED=xa
 		run_all
 	elif [ $# -gt 0 ]; then
+		[ "$1" != --quick ] || { shift; choose_rounds; }
 		run_only "$@"
 	else
 		run_all

@@ -10,7 +10,8 @@
 #
 # NAME is a kernel of vm/kernel.sh; -coverage counts what runs, -small builds with the
 # small constants of constants.h, -kunit links in the KUnit suites, and -sparse has sparse
-# look at all sources. --kdir builds for the kernel of that build directory, in build/RELEASE.
+# look at all sources. --kdir builds for the kernel of that build directory, in build/RELEASE. If
+# that is a kernel of vm/kernel.sh, the result is the same as for its NAME, and is kept with it.
 # Prints the directory.
 #
 # The sources are copied into the directory: `make MO=`, which builds outside of the
@@ -36,12 +37,15 @@ unset KBUILD_OUTPUT KBUILD_EXTMOD
 # The compiler of a kernel of vm/kernel.sh
 COMPILER=
 
+# The name under which the cache keeps what is built
+KEPT_AS=
+
 # What the kernel's make runs on all sources, if anything
 CHECKER=
 
 main()
 {
-	local target=${1-} kernel='' kdir dir options=()
+	local target=${1-} kernel='' kdir dir argument options=()
 
 	[ $# -ge 1 ] || die "usage: vm/build.sh NAME[-coverage][-small][-kunit][-sparse] | --kdir KDIR"
 	shift
@@ -51,6 +55,9 @@ main()
 		[ -e "$kdir/include/config/kernel.release" ] ||
 			die "no headers of a kernel in $kdir: install the package linux-headers-$(uname -r), or say where they are: make KDIR=..."
 		target=$(<"$kdir/include/config/kernel.release")
+		kernel=$(kernel_of "$kdir")
+		KEPT_AS=$kernel
+		[ -z "$kernel" ] || use_compiler_of "$kernel"
 	else
 		# A kernel of vm/kernel.sh is built with gcc, and so are its modules.
 		unset LLVM LLVM_IAS
@@ -62,10 +69,9 @@ main()
 		kernel=${kernel%-small}
 		[[ $kernel != *-coverage ]] || options+=(HWTIMER_COVERAGE=y)
 		kernel=${kernel%-coverage}
-		choose_arch "$kernel"
+		KEPT_AS=$target
+		use_compiler_of "$kernel"
 		kdir=$("$VM_DIR/kernel.sh" "$kernel")/build
-		options+=(ARCH="$KERNEL_ARCH" CROSS_COMPILE="$CROSS_COMPILE")
-		COMPILER=${CROSS_COMPILE}gcc
 		if [[ $kernel == kmsan-* ]]; then
 			options+=(LLVM="$LLVM_VERSION")
 			COMPILER=clang$LLVM_VERSION
@@ -74,21 +80,46 @@ main()
 		# that of debug-6.12.
 		[[ $kernel != uml-kasan-* ]] || options+=(KCFLAGS=-Wframe-larger-than=2048)
 	fi
+	# Variables of our Makefile only: what is built does not depend on them.
+	for argument; do
+		[[ $argument == @(KDIR|DESTDIR|PREFIX)=* ]] || options+=("$argument")
+	done
 	dir=$BUILD_DIR/$target
 	mkdir -p "$dir"
 	take_directory "$dir"
 	copy_sources "$dir"
 	if [ -z "$kernel" ]; then
 		say "building the module in build/$target"
-		build "$kdir" "$dir" "${options[@]}" "$@"
+		rm -f "$dir/.entry"
+		build "$kdir" "$dir" "${options[@]}"
 	elif [[ $target == *-coverage* && -z $CHECKER ]]; then
 		# gcov's notes name the checkout.
 		say "building the module in build/$target"
-		build "$kdir" "$dir" "${options[@]}" "$@"
+		build "$kdir" "$dir" "${options[@]}"
 	else
-		build_or_unpack "$kdir" "$dir" "${options[@]}" "$@"
+		build_or_unpack "$kdir" "$dir" "${options[@]}"
 	fi
 	printf '%s\n' "$dir"
+}
+
+# kernel_of KDIR: the name of the kernel of vm/kernel.sh whose headers these are, if it is one of
+# Debian's; others may need more options.
+kernel_of()
+{
+	local entry
+
+	entry=$(realpath "$1")
+	[[ $entry == "$CACHE_DIR"/* ]] || return 0
+	entry=${entry#"$CACHE_DIR"/}
+	[[ ! $entry =~ ^((stock|rt)-[0-9.]+)- ]] || echo "${BASH_REMATCH[1]}"
+}
+
+# use_compiler_of KERNEL: sets COMPILER, and adds to the caller's options
+use_compiler_of()
+{
+	choose_arch "$1"
+	options+=(ARCH="$KERNEL_ARCH" CROSS_COMPILE="$CROSS_COMPILE")
+	COMPILER=${CROSS_COMPILE}gcc
 }
 
 take_directory()
@@ -153,10 +184,12 @@ is_whole()
 }
 
 # If this is interrupted, the directory has a part of the entry, and does not have its name.
+# modules_install takes the module from the directory that modules.order names.
 unpack()
 {
 	rm -f "$2/.entry"
 	tar --extract --file "$1" --directory "$2" --use-compress-program zstd
+	sed -i "s|^/.*/|$2/|" "$2/modules.order"
 	echo "$1" >"$2/.entry"
 }
 
@@ -172,7 +205,7 @@ build_shared()
 	local kdir=$1 dir=$2 entry=$3 shared
 
 	shift 3
-	shared=$CACHE_DIR/build/${dir##*/}-$(shape_of "$kdir" "$@" | sha256sum | cut -c -10)
+	shared=$CACHE_DIR/build/$KEPT_AS-$(shape_of "$kdir" "$@" | sha256sum | cut -c -10)
 	mkdir -p "$shared"
 	touch "$shared"
 	find "$CACHE_DIR/build" -mindepth 1 -maxdepth 1 -mtime "+$SHARED_DAYS" \
@@ -225,7 +258,7 @@ entry_of()
 		cd "$dir"
 		list_sources | xargs --delimiter '\n' sha256sum
 	} | sha256sum)
-	echo "$CACHE_DIR/modules/${dir##*/}-${hash:0:20}.tar.zst"
+	echo "$CACHE_DIR/modules/$KEPT_AS-${hash:0:20}.tar.zst"
 }
 
 # The variables of the environment that shape a build

@@ -4,9 +4,17 @@
 # make check: runs the tests and prints one summary of them all.
 #
 #	usage: vm/check.sh [--all] [STEP...]
+#	       vm/check.sh --kernel NAME [--tests "PROGRAM..."] selftests
+#	       vm/check.sh --suites GLOB kunit
 #
 # Without a STEP, all steps of ALL_STEPS below run, with --all those of MORE_STEPS, too. trace,
 # which needs bpftrace, runs only on request.
+#
+# --kernel, --tests and --suites choose a part of a step, for a developer who wants an answer in
+# seconds (make selftests, make kunit): the kernel on which the selftests run; some of the
+# selftests, NAME.32 for the 32-bit program; and the KUnit suites whose names match GLOB, or with
+# SUITE.TEST a test of theirs. A choice that names nothing lists what there is, and one of which
+# no test ran fails.
 #
 # --all (make check-all) is for releases: every kernel runs all selftests that it can, and
 # KUnit does all of its random operations under the sanitizers, too. Otherwise each test
@@ -66,6 +74,14 @@ LONGEST=selftests-stock-6.12
 # The steps that need no kernel and take seconds: the first answers that a developer gets
 QUICK="lint-files counts-native proofs-native functions-native simulate-native
 	fuzz-corpus wheel-native bench-native"
+
+# Kernels of the step selftests
+SELFTESTS_KERNELS="$UML_KERNEL $STOCK_KERNELS"
+
+# The selftests that are built and run in the step selftests, and the glob of kunit.filter_glob for
+# the step kunit, as --tests and --suites choose them; if they are empty, all
+TESTS=()
+SUITES=
 
 # Kernels of the step debug, which do one in this many of KUnit's random operations
 DEBUG_KERNELS=$DEBUG_KERNEL
@@ -143,15 +159,22 @@ main()
 {
 	local steps step
 
-	if [ "${1-}" = --all ]; then
+	cd "$REPO_DIR"
+	need_packages make python3
+	while [[ ${1-} == --* ]]; do
+		case $1 in
+		--all) choose_all ;;
+		--kernel) SELFTESTS_KERNELS=$2 ;;
+		--tests) choose_tests "$2" ;;
+		--suites) choose_suites "$2" ;;
+		*) die "vm/check.sh: no such option: $1" ;;
+		esac
+		[ "$1" = --all ] || shift
 		shift
-		choose_all
-	fi
+	done
 	steps=("$@")
 	[ $# -gt 0 ] ||
 		steps=("${ALL_STEPS[@]}" ${MORE_STEPS[@]+"${MORE_STEPS[@]}"})
-	cd "$REPO_DIR"
-	need_packages make python3
 	use_ccache
 	[[ " ${steps[*]} " != *" packages "* ]] || need_root
 	# sudo may ask for a password until now, but not in the middle of the run.
@@ -168,6 +191,7 @@ main()
 		needs_nothing
 		"step_$step"
 	done
+	[ "${#JOB[@]}" -gt 0 ] || die "vm/check.sh: no kernel to run on"
 	run_jobs
 	summary
 	[ "$FAILED" -eq 0 ]
@@ -213,6 +237,50 @@ choose_all()
 	CHAOS=(--full)
 	PROOFS=(--full)
 	SIMULATE=(--all)
+}
+
+# choose_tests "PROGRAM...": an empty list chooses all.
+choose_tests()
+{
+	local all test
+
+	read -r -a TESTS <<<"$1"
+	[ "${#TESTS[@]}" -gt 0 ] || return 0
+	all=$(selftests_for "$SELFTESTS_KERNELS")
+	for test in "${TESTS[@]}"; do
+		grep -q -x -F -e "$test" <<<"$all" ||
+			die "no selftest $test for $SELFTESTS_KERNELS. There are:" \
+				"$(xargs <<<"$all")"
+	done
+	FOREIGN_PROGRAMS=("${TESTS[@]}")
+	SELFTESTS=(--quick "${TESTS[@]}")
+}
+
+# selftests_for KERNEL: the programs that can run there. User-Mode Linux runs none for 32 bits, and nor
+# does another architecture.
+selftests_for()
+{
+	local only_32='' compiler=''
+
+	[[ $1 != uml-* ]] || only_32=none
+	[ "$(arch_of "$1")" = amd64 ] || compiler=any-
+	make --silent -C selftests ONLY_32="$only_32" CROSS_COMPILE="$compiler" names |
+		tr ' ' '\n' | grep -v -x hwtimerctl
+}
+
+# choose_suites GLOB: the prefix that all names have need not be given.
+choose_suites()
+{
+	local all suite
+
+	[ -n "$1" ] || return 0
+	SUITES=hwtimer_${1#hwtimer_}
+	all=$(sed -n 's/^\t\.name = "hwtimer_\(.*\)",$/\1/p' tests/*_kunit.c | sort | xargs)
+	for suite in $all; do
+		# shellcheck disable=SC2053 # a glob
+		[[ hwtimer_$suite != ${SUITES%%.*} ]] || return 0
+	done
+	die "no KUnit suite matches $1. There are: $all"
 }
 
 # ---- the steps ----
@@ -317,7 +385,7 @@ kunit_on()
 	prepare "$VM_DIR/build.sh" "$kernel$variant-kunit"
 	queue kunit "$kernel$variant" kunit \
 		guest "kunit$variant" "$kernel" \
-		--append "log_buf_len=4M $(watch_memory "$kernel")" \
+		--append "log_buf_len=4M $(watch_memory "$kernel")${SUITES:+ kunit.filter_glob=$SUITES}" \
 		--file "build/$kernel$variant-kunit/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file vm/guest-kunit=/hwtimer/guest-kunit \
 		-- sh guest-kunit "$@"
@@ -329,12 +397,13 @@ step_selftests()
 {
 	local kernel
 
-	for kernel in "$UML_KERNEL" $STOCK_KERNELS; do
+	for kernel in $SELFTESTS_KERNELS; do
 		all_selftests_on "$kernel"
 	done
 }
 
-# all_selftests_on KERNEL: all that the table in selftests/run.sh wants there
+# all_selftests_on KERNEL: all that the table in selftests/run.sh wants there, or those that were
+# chosen
 all_selftests_on()
 {
 	local options=()
@@ -430,7 +499,8 @@ prepare_selftests()
 # prepare_programs KIND
 prepare_programs()
 {
-	prepare make --no-print-directory -j"$JOBS" ONLY_32="$(programs_32)" "$1-programs"
+	prepare make --no-print-directory -j"$JOBS" ONLY="${TESTS[*]}" \
+		ONLY_32="$(programs_32)" "$1-programs"
 }
 
 # The programs that the table in selftests/run.sh runs for 32 bits; nothing if that is all
@@ -460,7 +530,7 @@ foreign_programs()
 # Lists the programs for the architecture that was chosen last.
 selftest_names()
 {
-	local only=
+	local only=${TESTS[*]}
 
 	[ -z "$CROSS_COMPILE" ] || only=${FOREIGN_PROGRAMS[*]}
 	make --silent -C selftests CROSS_COMPILE="$CROSS_COMPILE" ONLY="$only" \
@@ -903,17 +973,21 @@ JOB_FAILURES=0
 finish_job()
 {
 	local status=$1 seconds=$2 name=$3 where=$4 kind=$5
-	local log=$RESULTS/$name-$where.log passed=0 failed=0 skipped=0
+	local log=$RESULTS/$name-$where.log passed=0 failed=0 skipped=0 ran
 
 	[ -n "$WATCHED" ] || cat "$log"
 	drop_what_does_not_count "$log"
 	"count_$kind" "$log" "$status" "$name $where"
+	ran=$((passed + failed))
+	# To leave out all that was asked for is no success.
+	[ -n "${TESTS[*]}$SUITES" ] || ran=$((ran + skipped))
 	if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then
 		failed=1
 		note_failure "$name $where: exit status $status$(reason_in "$log")"
-	elif [ $((passed + failed + skipped)) -eq 0 ]; then
+	elif [ "$ran" -eq 0 ]; then
 		failed=1
-		note_failure "$name $where: it ran no test"
+		note_failure "$name $where: it ran no test$(
+			[ "$skipped" -eq 0 ] || echo ", but skipped $skipped")"
 	fi
 	JOB_FAILURES=$failed
 	count "$name" "$where" "$passed" "$failed" "$skipped" "$seconds" \
