@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # hwtimer: all commands. `make help` lists them.
 #
-# Kbuild says how the module itself is built; vm/ has the scripts that make kernels and
+# Kbuild says how the module itself is built; test/vm/ has the scripts that make kernels and
 # virtual machines.
 
 # Neither make nor the kernel's makefiles can do with these in a path.
@@ -17,12 +17,12 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 KVER = $(shell cat $(KDIR)/include/config/kernel.release)
 PREFIX ?= /usr/local
 
-# The kernel of `make demo` and `make vm`, by its name in vm/kernel.sh
+# The kernel of `make demo` and `make vm`, by its name in test/vm/kernel.sh
 KERNEL ?= stock-6.12
 
 .PHONY: modules
 modules: ## build the module for the running kernel (or KDIR=...)
-	@vm/build.sh --kdir '$(KDIR)' $(MAKEOVERRIDES) >/dev/null
+	@test/vm/build.sh --kdir '$(KDIR)' $(MAKEOVERRIDES) >/dev/null
 
 .PHONY: help
 help: ## list the commands
@@ -37,8 +37,8 @@ GUEST_DEMO = --kernel $(KERNEL) \
 
 .PHONY: demo
 demo: demo-programs ## a million timers in a VM with Debian's kernel
-	@vm/build.sh $(KERNEL) >/dev/null
-	@vm/run.sh $(GUEST_DEMO) -- \
+	@test/vm/build.sh $(KERNEL) >/dev/null
+	@test/vm/run.sh $(GUEST_DEMO) -- \
 		sh -c 'insmod hwtimer.ko && exec ./hwtimer-demo'
 
 .PHONY: demo-host
@@ -55,10 +55,10 @@ FILES ?=
 
 .PHONY: vm
 vm: demo-programs | compiler ## a shell in a VM with the module loaded (FILES="program ...")
-	@vm/build.sh $(KERNEL) >/dev/null
+	@test/vm/build.sh $(KERNEL) >/dev/null
 	@$(call library_packages,jansson,pkg-config libjansson-dev) || true
-	@$(MAKE) --silent -C tool OUT=$(CURDIR)/build/tool-static LDFLAGS=-static
-	@vm/run.sh $(GUEST_DEMO) \
+	@$(MAKE) --silent -C user/tool OUT=$(CURDIR)/build/tool-static LDFLAGS=-static
+	@test/vm/run.sh $(GUEST_DEMO) \
 		--file build/tool-static/hwtimerctl=/hwtimer/hwtimerctl \
 		$(foreach file,$(FILES),--file '$(file)=/hwtimer/$(notdir $(file))') \
 		--interactive -- sh -c \
@@ -84,8 +84,8 @@ BENCH_SERVER ?= --most 60000
 
 .PHONY: bench-server
 bench-server: bench-programs ## a server whose requests push timeouts out, in a VM
-	@vm/build.sh uml-7.3 >/dev/null
-	@vm/run.sh --kernel uml-7.3 --mem 4096 \
+	@test/vm/build.sh uml-7.3 >/dev/null
+	@test/vm/run.sh --kernel uml-7.3 --mem 4096 \
 		--file build/uml-7.3/hwtimer.ko=/hwtimer/hwtimer.ko \
 		--file build/bench/server-bench=/hwtimer/server-bench \
 		-- sh -c 'insmod hwtimer.ko && ./server-bench --counter $(BENCH_SERVER)'
@@ -94,19 +94,19 @@ bench-server: bench-programs ## a server whose requests push timeouts out, in a 
 bench-server-host: bench-programs ## the same on this machine, with its own module if loaded
 	@build/bench/server-bench $(BENCH_SERVER)
 
-# Options of daemon/bench/bench.sh: --quick, --no-bullmq, --reps 3 ...
+# Options of user/daemon/bench/bench.sh: --quick, --no-bullmq, --reps 3 ...
 BENCH_REDIS ?=
 
 .PHONY: bench-redis
 bench-redis: ## hwtimerd and its rivals, timers in Redis: table
-	@daemon/bench/bench.sh $(BENCH_REDIS)
+	@user/daemon/bench/bench.sh $(BENCH_REDIS)
 
 # Options of bench-core: --timers 1000,10000 --pairs 21 --only bulk
 BENCH_CORE ?=
 
 .PHONY: bench-core
 bench-core: | compiler ## the module as a program, beside the floor, 1k to 10M timers
-	@bash -c '. vm/lib.sh && need_packages valgrind'
+	@bash -c '. test/vm/lib.sh && need_packages valgrind'
 	@$(MAKE) --no-print-directory -C bench OUT='$(CURDIR)/build/bench' core >/dev/null
 	@build/bench/bench-core $(BENCH_CORE)
 
@@ -124,26 +124,26 @@ bench-wheel: bench-programs ## compare the kinds of wheel, on this machine
 
 .PHONY: check
 check: ## all tests, each where it is quick or finds most
-	@vm/check.sh
+	@test/vm/check.sh
 
 .PHONY: check-all
 check-all: ## before a release: every test on every kernel that can run it
-	@vm/check.sh --all
+	@test/vm/check.sh --all
 
 .PHONY: check-debug
 check-debug: ## KUnit and the selftests under KASAN, UBSAN, lockdep, kmemleak and injected faults
-	@vm/check.sh debug
+	@test/vm/check.sh debug
 
 .PHONY: check-trace
 check-trace: ## the bpftrace one-liners of Documentation/tracing.md, in a VM
-	@vm/check.sh trace
+	@test/vm/check.sh trace
 
 .PHONY: check-races
 check-races: ## tests with several threads, on a kernel that reports data races
-	@vm/check.sh races
+	@test/vm/check.sh races
 
 # What the threads of the simulation do is decided by SEED, until there were OPS
-# operations. KIND=asan: with sanitizers. FAULT: a fault of sim/faults/ that is to be found
+# operations. KIND=asan: with sanitizers. FAULT: a fault of test/sim/faults/ that is to be found
 SEED ?= 1
 OPS ?= 1000000
 KIND ?= plain
@@ -151,56 +151,56 @@ FAULT ?=
 
 .PHONY: simulate
 simulate: | compiler ## the module as a program, its threads driven by SEED= (OPS=, FAULT=)
-	@sim/run.sh '$(KIND)' '$(FAULT)' --seeds '$(SEED)' --ops '$(OPS)'
+	@test/sim/run.sh '$(KIND)' '$(FAULT)' --seeds '$(SEED)' --ops '$(OPS)'
 
 # Length of `make torture` and `make fuzz`. The KERNEL of torture is one that can do all that
 # disturbs timers. With ICOUNT=5, one that QEMU runs is slow, but its hours pass in minutes
-# (vm/run.sh). More arguments for the program: TORTURE="-w 8 -x suspend"
+# (test/vm/run.sh). More arguments for the program: TORTURE="-w 8 -x suspend"
 MINUTES ?= 5
 TORTURE ?=
 torture: KERNEL = debug-6.12
 
 .PHONY: torture
 torture: ## programs under torture in a VM (MINUTES=, KERNEL=, ICOUNT=)
-	@torture/torture.sh --kernel $(KERNEL) --minutes $(MINUTES) \
+	@test/torture/torture.sh --kernel $(KERNEL) --minutes $(MINUTES) \
 		$(if $(ICOUNT),--icount $(ICOUNT)) -- $(TORTURE)
 
 # FILES: sources to change, by default those that matter most. SAMPLE: number of changes,
-# drawn with SEED. MUTANTS: more options of mutants/mutants.py
+# drawn with SEED. MUTANTS: more options of test/mutants/mutants.py
 SAMPLE ?=
 MUTANTS ?= --require 90
 
 .PHONY: mutants
 mutants: | compiler ## changes of the sources: which ones do the tests find? (FILES=, SAMPLE=)
-	@bash -c '. vm/lib.sh && need_packages python3 rsync'
-	@mutants/mutants.py $(if $(SAMPLE),--sample $(SAMPLE) --seed $(SEED)) \
+	@bash -c '. test/vm/lib.sh && need_packages python3 rsync'
+	@test/mutants/mutants.py $(if $(SAMPLE),--sample $(SAMPLE) --seed $(SEED)) \
 		$(MUTANTS) $(FILES)
 
 # The fuzzer's SEED: the seed of a run to be repeated; without it, another one each time
 .PHONY: fuzz
 fuzz: fuzz-programs ## wild calls from many processes, in a VM (SEED= MINUTES= KERNEL=)
-	@fuzz/vm.sh --kernel '$(if $(filter file,$(origin KERNEL)),uml-7.3,$(KERNEL))' \
+	@test/fuzz/vm.sh --kernel '$(if $(filter file,$(origin KERNEL)),uml-7.3,$(KERNEL))' \
 		--seconds $$(($(MINUTES) * 60)) -- \
 		--seed '$(if $(filter file,$(origin SEED)),0,$(SEED))'
 
 .PHONY: coverage
 coverage: ## which lines and branches of the module its tests never run
-	@vm/check.sh coverage
+	@test/vm/check.sh coverage
 
 .PHONY: lint
 lint: ## sparse, checkpatch, clang-format, compiler warnings, rooms
-	@vm/check.sh lint
+	@test/vm/check.sh lint
 
 .PHONY: check-hwtimerd
 check-hwtimerd: ## hwtimerd in a VM, while it and Redis are killed and cut off
-	@vm/check.sh hwtimerd
+	@test/vm/check.sh hwtimerd
 
 # A glob of KUnit suites, SUITE="shrink*", or SUITE.TEST; by default all
 SUITE ?=
 
 .PHONY: kunit
 kunit: ## the KUnit suites in User-Mode Linux, or SUITE=wheel alone
-	@vm/check.sh --suites '$(SUITE)' kunit
+	@test/vm/check.sh --suites '$(SUITE)' kunit
 
 # Selftests, TEST="read poll.32"; by default all that the table in selftests/run.sh has for the
 # KERNEL
@@ -209,7 +209,7 @@ selftests: KERNEL = uml-7.3
 
 .PHONY: selftests
 selftests: ## the selftests on KERNEL=uml-7.3, or TEST=read alone
-	@vm/check.sh --kernel '$(KERNEL)' --tests '$(TEST)' selftests
+	@test/vm/check.sh --kernel '$(KERNEL)' --tests '$(TEST)' selftests
 
 # ---- programs ----
 # All programs for test machines are static, as such a machine has no libraries.
@@ -218,26 +218,26 @@ selftests: ## the selftests on KERNEL=uml-7.3, or TEST=read alone
 .PHONY: compiler
 compiler:
 	@command -v $(CC) >/dev/null || \
-		bash -c '. vm/lib.sh && need_packages build-essential'
+		bash -c '. test/vm/lib.sh && need_packages build-essential'
 
 # For 32-bit programs, too
 .PHONY: compilers
 compilers:
-	@bash -c '. vm/lib.sh && need_packages build-essential gcc-multilib'
+	@bash -c '. test/vm/lib.sh && need_packages build-essential gcc-multilib'
 
 .PHONY: demo-programs
 demo-programs: | compiler
-	@$(MAKE) --no-print-directory -C demo OUT='$(CURDIR)/build/demo'
+	@$(MAKE) --no-print-directory -C examples/demo OUT='$(CURDIR)/build/demo'
 
 .PHONY: bench-programs
 bench-programs: | compiler
-	@bash -c '. vm/lib.sh && need_packages liburing-dev libuv1-dev libevent-dev'
+	@bash -c '. test/vm/lib.sh && need_packages liburing-dev libuv1-dev libevent-dev'
 	@$(MAKE) --no-print-directory -C bench OUT='$(CURDIR)/build/bench'
 
 # $(call library_packages,LIBRARY,PACKAGES): unless pkg-config finds a library, install these
 # Debian packages
 library_packages = pkg-config --exists $(1) 2>/dev/null || \
-	bash -c '. vm/lib.sh && need_packages $(2)'
+	bash -c '. test/vm/lib.sh && need_packages $(2)'
 
 # One example talks to Redis, with hiredis, and one has a ring, with liburing; without these, they
 # are left out.
@@ -247,7 +247,7 @@ examples: | compiler ## programs as a user would write them, in build/examples
 	@$(call library_packages,liburing,pkg-config liburing-dev) || true
 	@$(MAKE) --no-print-directory -C examples OUT='$(CURDIR)/build/examples'
 
-DAEMON = $(MAKE) --no-print-directory -C daemon
+DAEMON = $(MAKE) --no-print-directory -C user/daemon
 
 .PHONY: daemon
 daemon: | daemon-packages ## hwtimerd, which fires timers kept in Redis, in build/daemon
@@ -261,14 +261,14 @@ daemon-static: | daemon-packages
 # The user who keeps accounts, and what else its tests need
 .PHONY: daemon-tests
 daemon-tests: | daemon-packages
-	@$(MAKE) --no-print-directory -C daemon/test OUT='$(CURDIR)/build/daemon-tests'
+	@$(MAKE) --no-print-directory -C user/daemon/test OUT='$(CURDIR)/build/daemon-tests'
 
 .PHONY: daemon-packages
 daemon-packages: | compiler
-	@bash -c '. vm/lib.sh && need_packages libhiredis-dev libevent-dev'
+	@bash -c '. test/vm/lib.sh && need_packages libhiredis-dev libevent-dev'
 
-# The selftests use the kernel's own test harness. vm/check.sh builds them for other
-# architectures, too, with the variables of vm/arch.sh.
+# The selftests use the kernel's own test harness. test/vm/check.sh builds them for other
+# architectures, too, with the variables of test/vm/arch.sh.
 ARCH_SUFFIX ?=
 CROSS_COMPILE ?=
 ONLY ?=
@@ -276,9 +276,9 @@ ONLY_32 ?=
 
 .PHONY: selftest-programs
 selftest-programs: | compilers
-	@bash -c '. vm/lib.sh && need_packages libuv1-dev libevent-dev \
+	@bash -c '. test/vm/lib.sh && need_packages libuv1-dev libevent-dev \
 		libglib2.0-dev libsystemd-dev libboost-dev pkg-config'
-	@tools=$$(vm/kernel.sh tools-7.3)/source/tools/testing/selftests && \
+	@tools=$$(test/vm/kernel.sh tools-7.3)/source/tools/testing/selftests && \
 	$(MAKE) --no-print-directory -C selftests \
 		OUT='$(CURDIR)/build/selftests$(ARCH_SUFFIX)' \
 		CROSS_COMPILE='$(CROSS_COMPILE)' ONLY='$(ONLY)' ONLY_32='$(ONLY_32)' \
@@ -286,19 +286,19 @@ selftest-programs: | compilers
 
 .PHONY: torture-program
 torture-program: | compiler
-	@$(MAKE) --no-print-directory -C torture OUT='$(CURDIR)/build/torture'
+	@$(MAKE) --no-print-directory -C test/torture OUT='$(CURDIR)/build/torture'
 
-# Attackers beside a victim: `vm/check.sh tenants`
+# Attackers beside a victim: `test/vm/check.sh tenants`
 .PHONY: tenants-programs
 tenants-programs: | compiler
-	@tools=$$(vm/kernel.sh tools-7.3)/source/tools/testing/selftests && \
+	@tools=$$(test/vm/kernel.sh tools-7.3)/source/tools/testing/selftests && \
 	$(MAKE) --no-print-directory -C selftests/tenants \
 		OUT='$(CURDIR)/build/tenants' KSELFTEST_DIR="$$tools"
 
 # Wild calls from many processes: `make fuzz`
 .PHONY: fuzz-programs
 fuzz-programs: | compiler
-	@$(MAKE) --no-print-directory -C fuzz OUT='$(CURDIR)/build/fuzz'
+	@$(MAKE) --no-print-directory -C test/fuzz OUT='$(CURDIR)/build/fuzz'
 
 # The examples of these pages are their blocks of C that have a main(). What the first one
 # prints is the block after it that has no language.
@@ -324,14 +324,14 @@ build/readme/expected-1: README.md
 	     wanted && /^```$$/ { if (inside) exit; inside = 1; next } \
 	     inside { print }' $< >$@.new && [ -s $@.new ] && mv $@.new $@
 
-build/readme/%: build/readme/%.c $(wildcard lib/*.[ch] lib/adapters/*.h) uapi/linux/hwtimer.h | compiler
-	@bash -c '. vm/lib.sh && need_packages liburing-dev'
-	gcc -O2 -Wall -Wextra -Werror -static -pthread -Iuapi -Ilib -Ilib/adapters -o $@ $< \
-		$(wildcard lib/*.c) -luring
+build/readme/%: build/readme/%.c $(wildcard user/lib/*.[ch] user/lib/adapters/*.h) uapi/linux/hwtimer.h | compiler
+	@bash -c '. test/vm/lib.sh && need_packages liburing-dev'
+	gcc -O2 -Wall -Wextra -Werror -static -pthread -Iuapi -Ilib -Iuser/lib/adapters -o $@ $< \
+		$(wildcard user/lib/*.c) -luring
 
 # ---- this machine ----
 
-PAGES = $(filter-out $(DAEMON_PAGE),$(wildcard man/*.[0-9])) $(INTERFACE_PAGE)
+PAGES = $(filter-out $(DAEMON_PAGE),$(wildcard user/man/*.[0-9])) $(INTERFACE_PAGE)
 page_dir = $(DESTDIR)$(PREFIX)/share/man
 completion_dir = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 # Debian's packages have another place.
@@ -342,7 +342,7 @@ fish_dir = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 # The header is the only description of the interface; this page is made from it.
 INTERFACE_PAGE = build/man/hwtimer_interface.4
 
-$(INTERFACE_PAGE): man/interface.awk uapi/linux/hwtimer.h
+$(INTERFACE_PAGE): user/man/interface.awk uapi/linux/hwtimer.h
 	@mkdir -p $(@D)
 	@awk -f $^ >$@.new && mv $@.new $@
 
@@ -353,10 +353,10 @@ PAGE_LINKS = $(shell awk 'FNR == 1 { page = FILENAME; sub(/.*\//, "", page) } \
 	inside && $$1 == ".Fn" && $$2 ".3" != page && $$2 !~ /^[^a-z]/ { \
 		print $$2 ".3:" page } \
 	/^(struct|enum) hwtimer_.* \{$$/ { print $$2 ".4:hwtimer_interface.4" }' \
-	man/*.3 uapi/linux/hwtimer.h)
+	user/man/*.3 uapi/linux/hwtimer.h)
 
 # hwtimerd needs libraries that the rest does not, so `make install` leaves it out.
-DAEMON_PAGE = man/hwtimerd.8
+DAEMON_PAGE = user/man/hwtimerd.8
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 
 # Files for the rest of the system, by their path below $(PREFIX)/lib. Only AUTOLOAD=1
@@ -407,10 +407,10 @@ install-programs: $(INTERFACE_PAGE)
 	+$(LIBRARY) install
 	+$(TOOL)
 	install -D -m 755 -t '$(DESTDIR)$(PREFIX)/bin' build/tool/hwtimerctl
-	install -D -m 644 tool/hwtimerctl.bash \
+	install -D -m 644 user/tool/hwtimerctl.bash \
 		'$(completion_dir)/hwtimerctl'
-	install -D -m 644 tool/hwtimerctl.zsh '$(zsh_dir)/_hwtimerctl'
-	install -D -m 644 -t '$(fish_dir)' tool/hwtimerctl.fish
+	install -D -m 644 user/tool/hwtimerctl.zsh '$(zsh_dir)/_hwtimerctl'
+	install -D -m 644 -t '$(fish_dir)' user/tool/hwtimerctl.fish
 	for page in $(PAGES); do \
 		install -D -m 644 -t "$(page_dir)/man$${page##*.}" $$page || \
 			exit 1; \
@@ -427,19 +427,19 @@ install-daemon: ## install hwtimerd, its manual and its unit (as root)
 	+$(DAEMON) OUT='$(CURDIR)/build/daemon'
 	install -D -m 755 -t '$(DESTDIR)$(PREFIX)/sbin' build/daemon/hwtimerd
 	install -D -m 644 -t '$(page_dir)/man8' $(DAEMON_PAGE)
-	install -D -m 644 -t '$(DESTDIR)$(UNITDIR)' system/systemd/hwtimerd.service
+	install -D -m 644 -t '$(DESTDIR)$(UNITDIR)' packaging/systemd/hwtimerd.service
 	sed -i 's|/usr/sbin/|$(PREFIX)/sbin/|' '$(DESTDIR)$(UNITDIR)/hwtimerd.service'
 
 # Debian's packages have another place.
 PYTHONDIR ?= $(shell python3 -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 
-python/hwtimer/_abi.py: python/abi.py uapi/linux/hwtimer.h
+user/python/hwtimer/_abi.py: user/python/abi.py uapi/linux/hwtimer.h
 	$<
 
 .PHONY: install-python
-install-python: python/hwtimer/_abi.py ## install the Python package (as root; PYTHONDIR= for another place)
+install-python: user/python/hwtimer/_abi.py ## install the Python package (as root; PYTHONDIR= for another place)
 	install -D -m 644 -t '$(DESTDIR)$(PYTHONDIR)/hwtimer' \
-		python/hwtimer/*.py python/hwtimer/py.typed
+		user/python/hwtimer/*.py user/python/hwtimer/py.typed
 
 .PHONY: uninstall-python
 uninstall-python: ## undo install-python (as root)
@@ -449,7 +449,7 @@ uninstall-python: ## undo install-python (as root)
 .PHONY: install-system
 install-system:
 	for file in $(SYSTEM_FILES) $(if $(AUTOLOAD),$(AUTOLOAD_FILE)); do \
-		install -D -m 644 "system/$$file" "$(system_dir)/$$file" || \
+		install -D -m 644 "packaging/$$file" "$(system_dir)/$$file" || \
 			exit 1; \
 	done
 	$(if $(DESTDIR),,getent group hwtimer >/dev/null || groupadd --system hwtimer)
@@ -466,10 +466,10 @@ uninstall-dkms: ## undo install-dkms (as root)
 	$(if $(DESTDIR),,dkms remove 'hwtimer/$(VERSION)' --all)
 	rm -rf '$(dkms_dir)'
 
-LIBRARY = $(MAKE) --no-print-directory -C lib OUT='$(CURDIR)/build/lib' \
+LIBRARY = $(MAKE) --no-print-directory -C user/lib OUT='$(CURDIR)/build/lib' \
 	PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)'
 
-TOOL = $(MAKE) --no-print-directory -C tool OUT='$(CURDIR)/build/tool'
+TOOL = $(MAKE) --no-print-directory -C user/tool OUT='$(CURDIR)/build/tool'
 
 .PHONY: library
 library: | compiler ## libhwtimer, static and shared, in build/lib
@@ -486,9 +486,9 @@ tool: | compiler ## hwtimerctl, in build/tool
 dist: ## the source as a tarball, build/dist/hwtimer-VERSION.tar.xz
 	@[ ! -e .git ] || [ -z "$$(git status --porcelain)" ] || { \
 		echo "there are changes that are not committed" >&2; exit 1; }
-	@vm/dist.sh 'build/dist/hwtimer-$(VERSION).tar.xz'
+	@test/vm/dist.sh 'build/dist/hwtimer-$(VERSION).tar.xz'
 	@sha256sum 'build/dist/hwtimer-$(VERSION).tar.xz'
 
 .PHONY: clean
 clean: ## remove build/ (kernels stay in the cache)
-	rm -rf build python/hwtimer/_abi.py
+	rm -rf build user/python/hwtimer/_abi.py

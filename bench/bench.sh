@@ -29,8 +29,8 @@
 # another order each time. build/bench/results keeps all results, one JSON object per
 # line; bench/report.py makes build/bench.json, .txt and .png from them.
 
-# shellcheck source=vm/lib.sh
-. "$(dirname "$0")/../vm/lib.sh"
+# shellcheck source=test/vm/lib.sh
+. "$(dirname "$0")/../test/vm/lib.sh"
 
 RESULTS=$BUILD_DIR/bench/results
 PROGRAM=$BUILD_DIR/bench/timer-bench

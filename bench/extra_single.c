@@ -16,7 +16,7 @@
 #include "processor.h"
 #include "system_hwtimer.h"
 
-#include "../lib/adapters/hwtimer_uring.h"
+#include "../user/lib/adapters/hwtimer_uring.h"
 
 #define TURN 64
 #define ENTRIES 16

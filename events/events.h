@@ -15,7 +15,7 @@
  *		come
  *   anybody	who makes room or raises the threshold: the same, hwtimer_notice_unpark()
  *
- * tests/litmus/events.pml is a model of this.
+ * test/proofs/events.pml is a model of this.
  *
  * An event is dropped by freeing its timer: then its id is dead. (Not a stamp, as in the wheel:
  * an event may stay unread for so long that stamps come again.) With HWTIMER_SETUP_AT_LEAST_ONCE,

@@ -22,7 +22,7 @@
  *				dead entries go, or H records are looked at, or 16 blocks
  *				of the table are freed, or the wheel is, in one piece
  *
- * tests/slice_kunit.c checks these numbers. The cost of a single step is bounded, too:
+ * test/kunit/slice_kunit.c checks these numbers. The cost of a single step is bounded, too:
  *
  *	an entry or a bucket	each level of the wheel is checked, 12 at most. In the
  *				lowest level of a hierarchical wheel with 2^20 buckets,

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Kills survive.service again and again while its timers run, in a test machine where
-# systemd is the first process, and checks that each timer counts once. vm/check.sh starts
+# systemd is the first process, and checks that each timer counts once. test/vm/check.sh starts
 # it in the directory of hwtimer.ko. Prints TAP.
 #
 #	usage: check-systemd.sh TIMERS KILLS

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Runs the examples in a test machine, and checks each from outside: by the counts of
-# its peers, and by the keys in Redis. vm/check.sh starts it in the directory of
+# its peers, and by the keys in Redis. test/vm/check.sh starts it in the directory of
 # hwtimer.ko and the examples, with Redis at its usual place. Prints TAP.
 #
 # Only one check depends on time: the locks must be renewed in time, which is the

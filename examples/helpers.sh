@@ -73,7 +73,7 @@ await()
 			echo "# it never happens: $*"
 			return 1
 		}
-		# vm/run.sh ends a machine that is silent for long.
+		# test/vm/run.sh ends a machine that is silent for long.
 		[ $((looks % 1000)) -ne 0 ] || echo "# still waits: $*"
 		usleep 50000
 	done

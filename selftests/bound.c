@@ -649,7 +649,7 @@ static void hear(struct __test_metadata *_metadata, int fd,
 		burst(_metadata, fd, n, NULL);
 	start_threads(threads, way->threads, listen_all, listeners,
 		      sizeof(listeners[0]));
-	/* If one is lost, this waits for ever, and vm/run.sh ends the machine. */
+	/* If one is lost, this waits for ever, and test/vm/run.sh ends the machine. */
 	while (tally_total(&tally) < n)
 		sleep_ns(MS);
 	EXPECT_EQ(0, stats_of(fd).pending);

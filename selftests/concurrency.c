@@ -440,7 +440,7 @@ static void *watch_wakeups(void *arg)
 	return NULL;
 }
 
-/* vm/faults.sh runs this test where KCSAN looks for races between these threads. */
+/* test/vm/faults.sh runs this test where KCSAN looks for races between these threads. */
 TEST_F(hwtimer, wakeups_only_grow)
 {
 	struct watcher watchers[2] = { { .fd = self->fd }, { .fd = self->fd } };

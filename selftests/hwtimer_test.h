@@ -38,7 +38,7 @@
 /*
  * A test waits for what must come until it comes, and the harness has no limit for a test: only
  * on a machine that is quick enough does a time limit tell what is late from what is lost. If it
- * is lost, the test prints nothing more, and vm/run.sh, which started the machine, ends it.
+ * is lost, the test prints nothing more, and test/vm/run.sh, which started the machine, ends it.
  */
 #undef TEST_TIMEOUT_DEFAULT
 #define TEST_TIMEOUT_DEFAULT (-1)

@@ -412,7 +412,7 @@ worker_pids()
 	grep -l '^hwtimer/' /proc/[0-9]*/comm 2>/dev/null | tr -dc '0-9\n'
 }
 
-# Waits, as a thread ends a moment before it leaves /proc. vm/run.sh ends a machine that waits
+# Waits, as a thread ends a moment before it leaves /proc. test/vm/run.sh ends a machine that waits
 # for ever.
 no_worker_is_left()
 {

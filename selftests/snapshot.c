@@ -2,7 +2,7 @@
 /*
  * hwtimerctl list, save and restore, called as a user calls them: what a snapshot has of
  * a running instance, what comes back from it, and what happens to the old file when
- * something fails. tool/test/snapshot_test.c tests damaged files, without a device.
+ * something fails. user/tool/test/snapshot_test.c tests damaged files, without a device.
  *
  * `snapshot send` is the command that takes a restored instance: it sends the descriptor
  * to the test.

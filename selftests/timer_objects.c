@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Timer objects of libhwtimer on the module: what comes, and when. lib/test/timer_test.c
+ * Timer objects of libhwtimer on the module: what comes, and when. user/lib/test/timer_test.c
  * tests the library's part without the module, and with a module that refuses.
  */
 #include "hwtimer_test.h"

@@ -10,7 +10,7 @@
 #include "wheel/wheel.h"
 
 /*
- * log2 of how much coarser a level above level 1 is than the one below. tests/states/ makes
+ * log2 of how much coarser a level above level 1 is than the one below. test/proofs/states/ makes
  * it smaller.
  */
 #ifndef HWTIMER_LEVEL_SHIFT

@@ -58,8 +58,8 @@ static_assert(HWTIMER_START_RECORDS < HWTIMER_SLOT_RECORDS);
 
 /*
  * Each change of a record's state that may happen. Only a build with the KUnit suites has
- * this table, and checks each change; tests/states_kunit.c checks that each change happens.
- * vm/proofs.sh compares the table with the model tests/litmus/record.pml.
+ * this table, and checks each change; test/kunit/states_kunit.c checks that each change happens.
+ * test/vm/proofs.sh compares the table with the model test/proofs/record.pml.
  */
 const unsigned long hwtimer_states_after[HWTIMER_STATES] = {
 	[HWTIMER_FREE] =

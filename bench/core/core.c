@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The module's hot path as a program, beside the floor of ../system_floor.c, in turns. All
- * sources of the module are compiled for user space, on the shims of sim/include. What is
+ * sources of the module are compiled for user space, on the shims of test/sim/include. What is
  * left out is the entry into the kernel, whose cost is the machine's own; and time passes
  * only when the program says so. So it can be measured on each machine, without the module,
  * and its instructions can be counted: see counts.sh.

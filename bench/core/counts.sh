@@ -14,8 +14,8 @@
 # ones. So with another version of gcc than the bounds are of, nothing is compared, and each
 # check is skipped, saying so.
 
-# shellcheck source=vm/lib.sh
-. "$(dirname "$0")/../../vm/lib.sh"
+# shellcheck source=test/vm/lib.sh
+. "$(dirname "$0")/../../test/vm/lib.sh"
 
 BOUNDS=$REPO_DIR/bench/core/bounds
 # By how many per cent a count may exceed its bound
@@ -101,7 +101,7 @@ results()
 	done <"$COUNTS/all"
 }
 
-# As vm/userland.sh, which has a bound for it
+# As test/vm/userland.sh, which has a bound for it
 push()
 {
 	local pushes=1000000 again=$BUILD_DIR/bench/again instructions

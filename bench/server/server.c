@@ -17,7 +17,7 @@
  * The figures of a system are of the server's process, the kernel's work for it included:
  * its processor time per request, that of hwtimer's threads, its system calls, and how late
  * the timeouts of silent connections were. Medians of --reps runs, in which the systems take
- * turns. Where the clock counts instructions (vm/run.sh --icount), so does processor time.
+ * turns. Where the clock counts instructions (test/vm/run.sh --icount), so does processor time.
  *
  * --check prints TAP instead: whether all requests were answered, and no timeout was missing
  * or, by the time from which the system counts, early. It checks no times.

@@ -7,7 +7,7 @@
  * Times are measured in turns, without and with the attack, and medians are compared. An
  * attacker that has a part of a processor delays a victim whatever it does. So in the turns
  * without the attack, it spins, and has the same part. In a machine whose clock counts
- * instructions (vm/check.sh), a busy host changes no figure.
+ * instructions (test/vm/check.sh), a busy host changes no figure.
  *
  * HWTIMER_TENANTS=full in the environment takes more and longer measurements.
  */

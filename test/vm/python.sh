@@ -1,0 +1,98 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Tests the Python package: its own tests and the guide's program in User-Mode Linux, with
+# this machine's python3. Prints TAP. Called by test/vm/check.sh.
+
+# shellcheck source=test/vm/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+KERNEL=uml-7.3
+PAGE=Documentation/guide.md
+PYTHON=/usr/bin/python3 # Debian's, whose files are at known places
+TEMP=
+
+# The parts of Python's library that are large, and that no test needs
+LEFT_OUT="__pycache__ idlelib lib2to3 pydoc_data ensurepip turtledemo tkinter distutils
+	config-* test venv sqlite3 curses"
+
+main()
+{
+	cd "$REPO_DIR"
+	need_packages build-essential python3
+	TEMP=$(mktemp -d)
+	on_exit rm -rf "$TEMP"
+	"$VM_DIR/build.sh" "$KERNEL" >/dev/null
+	make --no-print-directory library >&2
+	make_python
+	guides_program
+	# shellcheck disable=SC2016 # the guest's variables
+	"$VM_DIR/run.sh" --again --kernel "$KERNEL" \
+		--log "$BUILD_DIR/check/python-$KERNEL.console" \
+		--file "$BUILD_DIR/$KERNEL/hwtimer.ko=/hwtimer/hwtimer.ko" \
+		--file "$TEMP/python.tar=/hwtimer/python.tar" \
+		--file "$TEMP/program.py=/hwtimer/program.py" \
+		--file "$TEMP/expected=/hwtimer/expected" \
+		-- sh -c '
+			tar -x -f python.tar -C / && rm python.tar || exit
+			export LD_LIBRARY_PATH=/hwtimer PYTHONPATH=/hwtimer
+			python="/usr/bin/python3 -W error test/tap.py"
+			status=0
+			$python test_absent || status=1
+			insmod hwtimer.ko || exit
+			$python test_instance test_timer test_loop test_life || status=1
+			echo 1..2
+			/usr/bin/python3 program.py >said && cmp said expected &&
+				echo "ok 1 the program of the guide" ||
+				{ cat said; echo "not ok 1 the program of the guide"; status=1; }
+			rmmod hwtimer && echo "ok 2 nothing keeps the module loaded" ||
+				{ echo "not ok 2 nothing keeps the module loaded"; status=1; }
+			exit $status'
+}
+
+# Puts python3, its library and what the tests need into an archive, as it is at /.
+make_python()
+{
+	local root=$TEMP/root library program exclude=()
+
+	mkdir -p "$root/hwtimer" "$root/usr/bin"
+	library=$("$PYTHON" -I -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')
+	# shellcheck disable=SC2086 # one word each
+	set -f && set -- $LEFT_OUT && set +f
+	for program; do
+		exclude+=(--exclude="$program")
+	done
+	tar --create "${exclude[@]}" "$library" 2>/dev/null |
+		tar --extract --directory "$root"
+	cp --dereference "$PYTHON" "$root/usr/bin/python3"
+	copy_libraries "$PYTHON" "$library"/lib-dynload/*.so
+	user/python/abi.py
+	cp -r user/python/hwtimer user/python/test "$root/hwtimer"
+	cp --dereference "$BUILD_DIR/lib/libhwtimer.so.1" "$root/hwtimer"
+	tar --create --directory "$root" --file "$TEMP/python.tar" .
+}
+
+# copy_libraries PROGRAM...: the libraries that the programs need, and the loader
+copy_libraries()
+{
+	local library
+
+	libraries_of "$@" | while read -r library; do
+		install -D "$library" "$TEMP/root$library"
+	done
+}
+
+# The block of Python of the guide, and the block after it, which is what it prints
+guides_program()
+{
+	awk -v program="$TEMP/program.py" -v expected="$TEMP/expected" '
+		/^```python$/ && !found { found = 1; out = program; next }
+		/^```$/ && out { out = ""; next }
+		/^```$/ && found == 1 { found = 2; out = expected; next }
+		out { print >out }' "$PAGE"
+	if ! [ -s "$TEMP/program.py" ] || ! [ -s "$TEMP/expected" ]; then
+		die "$PAGE has no program in Python with its output"
+	fi
+}
+
+main "$@"
