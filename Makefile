@@ -326,7 +326,7 @@ build/readme/expected-1: README.md
 
 build/readme/%: build/readme/%.c $(wildcard user/lib/*.[ch] user/lib/adapters/*.h) uapi/linux/hwtimer.h | compiler
 	@bash -c '. test/vm/lib.sh && need_packages liburing-dev'
-	gcc -O2 -Wall -Wextra -Werror -static -pthread -Iuapi -Ilib -Iuser/lib/adapters -o $@ $< \
+	gcc -O2 -Wall -Wextra -Werror -static -pthread -Iuapi -Iuser/lib -Iuser/lib/adapters -o $@ $< \
 		$(wildcard user/lib/*.c) -luring
 
 # ---- this machine ----

@@ -140,7 +140,7 @@ all_installed()
 	for file in include/hwtimer/{libhwtimer,linux/hwtimer}.h \
 		include/hwtimer/hwtimer_{epoll,libevent,libuv,glib,sd_event,uring}.h \
 		include/hwtimer/hwtimer_asio.hpp \
-		user/lib/libhwtimer.{a,so,so.1} user/lib/pkgconfig/libhwtimer.pc \
+		lib/libhwtimer.{a,so,so.1} lib/pkgconfig/libhwtimer.pc \
 		bin/hwtimerctl share/bash-completion/completions/hwtimerctl \
 		share/zsh/site-functions/_hwtimerctl \
 		share/fish/vendor_completions.d/hwtimerctl.fish \
@@ -250,7 +250,7 @@ all_functions()
 	{ cat user/lib/libhwtimer.map && echo 'TEST { global: module_*; };'; } \
 		>"$ROOT/test.map"
 	gcc -std=gnu11 -O1 -shared -fPIC -Wall -Wextra -Werror \
-		-Wno-missing-field-initializers -Ilib -Iuapi "${wrap[@]}" \
+		-Wno-missing-field-initializers -Iuser/lib -Iuapi "${wrap[@]}" \
 		-Wl,--version-script,"$ROOT/test.map" -o "$ROOT/all_functions.so" \
 		user/lib/*.c user/lib/shared/*.c "${MODULE[@]}" &&
 		python3 user/lib/test/all_functions.py "$ROOT/all_functions.so"
@@ -267,7 +267,7 @@ python_layout()
 {
 	user/python/abi.py && with_package user/python/test/layout.py >"$ROOT/layout.c" &&
 		[ "$(wc -l <"$ROOT/layout.c")" -gt 150 ] &&
-		gcc -std=gnu11 -Wall -Werror -c -o "$ROOT/layout.o" -Ilib -Iuapi \
+		gcc -std=gnu11 -Wall -Werror -c -o "$ROOT/layout.o" -Iuser/lib -Iuapi \
 			"$ROOT/layout.c"
 }
 
@@ -445,7 +445,7 @@ builds_elsewhere()
 	! command -v clang >/dev/null || compiler=clang
 	mkdir -p "$bin" "$tree" && ln -s /usr/bin/* "$bin" 2>/dev/null
 	rm -f "$bin"/apt* "$bin"/dpkg* "$bin"/*pkg-config* "$bin"/pkgconf*
-	cp -r Makefile version.h uapi lib tool examples vm "$tree" || return
+	cp -r Makefile version.h uapi user examples test Kbuild "$tree" || return
 	env --unset=WERROR PATH="$bin" make --no-print-directory -C "$tree" CC=$compiler \
 		CFLAGS=-O0 library tool examples || return
 	"$tree/build/tool/hwtimerctl" --version && [ -x "$tree/build/examples/retry" ] &&
@@ -651,7 +651,7 @@ completes_in_zsh()
 
 # Completion offers pictures for plot's picture, and all files where any may be given.
 completes_files() (
-	local script=$PWD/tool/hwtimerctl.bash
+	local script=$PWD/user/tool/hwtimerctl.bash
 
 	mkdir -p "$ROOT/files/a directory" && cd "$ROOT/files" &&
 		touch 'a b.png' c.svg d.txt || return
@@ -923,7 +923,7 @@ tool_test()
 	shift
 	gcc -std=gnu11 -O1 -g -Wall -Wextra -Werror \
 		-Wno-missing-field-initializers -fsanitize=address,undefined \
-		-fno-sanitize-recover=all -pthread -Ilib -Iuapi \
+		-fno-sanitize-recover=all -pthread -Iuser/lib -Iuapi \
 		-o "$ROOT/$name" "user/tool/test/$name.c" "$@" && "$ROOT/$name"
 }
 
@@ -947,7 +947,7 @@ library_test()
 test_program()
 {
 	gcc -std=gnu11 -g -Wall -Wextra -Werror -Wno-missing-field-initializers \
-		-Ilib -Iuapi -Iuser/lib/adapters -o "$ROOT/$1" "user/lib/test/$1.c" user/lib/*.c "${@:2}"
+		-Iuser/lib -Iuapi -Iuser/lib/adapters -o "$ROOT/$1" "user/lib/test/$1.c" user/lib/*.c "${@:2}"
 }
 
 SANITIZED=(-O1 "-fsanitize=address,undefined" -fno-sanitize-recover=all)
@@ -994,11 +994,11 @@ asio_bears_misuse()
 	need_packages libboost-dev
 	for source in user/lib/*.c "${DEVICE[@]}"; do
 		objects+=("$ROOT/$(basename "$source").o")
-		gcc -std=gnu11 -g -Ilib -Iuapi "${SANITIZED[@]}" -c -o "${objects[-1]}" \
+		gcc -std=gnu11 -g -Iuser/lib -Iuapi "${SANITIZED[@]}" -c -o "${objects[-1]}" \
 			"$source" || return
 	done
 	# Compiled by itself, as ccache keeps no programs: Boost.Asio takes seven seconds.
-	g++ -std=c++17 -g -Wall -Wextra -Werror -Ilib -Iuapi -Iuser/lib/adapters \
+	g++ -std=c++17 -g -Wall -Wextra -Werror -Iuser/lib -Iuapi -Iuser/lib/adapters \
 		"${SANITIZED[@]}" -pthread -c -o "$ROOT/asio_test.o" user/lib/test/asio_test.cc &&
 		g++ "${SANITIZED[@]}" "$WRAPPED_FOR_LOOPS" -pthread -o "$ROOT/asio_test" \
 			"$ROOT/asio_test.o" "${objects[@]}" && "$ROOT/asio_test"
