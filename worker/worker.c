@@ -534,6 +534,46 @@ static struct hwtimer_tenant *worker_pick(struct hwtimer_worker *worker,
 	return only ?: worker_first(worker);
 }
 
+/* Puts an alarm into its tenant's queue of its clock, unless it is in one for an earlier time. */
+static void alarm_enter(struct hwtimer_tenant *tenant,
+			struct hwtimer_alarm *alarm, ktime_t expires)
+{
+	struct hwtimer_tenant_queue *own = &tenant->queues[alarm->clock];
+	struct timerqueue_node *node = &alarm->node;
+
+	lockdep_assert_held(&tenant->worker->lock);
+	/* An alarm that is ready already could not come earlier. */
+	if (alarm->ready)
+		return;
+	if (!RB_EMPTY_NODE(&node->node)) {
+		if (node->expires <= expires)
+			return;
+		timerqueue_del(&own->alarms, node);
+	}
+	node->expires = expires;
+	tenant->clocks |= BIT(alarm->clock);
+	if (timerqueue_add(&own->alarms, node) && tenant_rests(tenant))
+		tenant_move(tenant, alarm->clock);
+}
+
+/* Takes an alarm out of its queue. */
+static void alarm_forget(struct hwtimer_tenant *tenant,
+			 struct hwtimer_alarm *alarm)
+{
+	lockdep_assert_held(&tenant->worker->lock);
+	/* An alarm that was never kicked may have no valid @clock yet. */
+	if (RB_EMPTY_NODE(&alarm->node.node))
+		return;
+	if (alarm->ready) {
+		timerqueue_del(&tenant->ready, &alarm->node);
+		alarm->ready = false;
+		return;
+	}
+	alarm_del(&tenant->queues[alarm->clock], alarm);
+	if (tenant_rests(tenant))
+		tenant_move(tenant, alarm->clock);
+}
+
 /* ---- the thread ---- */
 
 /*
@@ -742,51 +782,15 @@ static struct hwtimer_worker *job_worker(const struct hwtimer_job *job)
  */
 void hwtimer_worker_kick(struct hwtimer_alarm *alarm, u64 time)
 {
-	const struct hwtimer_job *job = alarm->job;
-	struct hwtimer_tenant *tenant = hwtimer_worker_tenant(job);
-	struct timerqueue_node *node = &alarm->node;
-	struct hwtimer_tenant_queue *own;
-	struct hwtimer_worker *worker;
-	ktime_t expires;
+	struct hwtimer_tenant *tenant = hwtimer_worker_tenant(alarm->job);
+	ktime_t expires = hwtimer_clock_host_time(time, alarm->offset);
 
 	if (WARN_ON_ONCE(!tenant))
 		return;
-	worker = tenant->worker;
-	own = &tenant->queues[alarm->clock];
-	expires = hwtimer_clock_host_time(time, alarm->offset);
-	raw_spin_lock(&worker->lock);
-	/* An alarm that is ready already could not come earlier. */
-	if (job->detached || alarm->ready)
-		goto unlock;
-	if (!RB_EMPTY_NODE(&node->node)) {
-		if (node->expires <= expires)
-			goto unlock;
-		timerqueue_del(&own->alarms, node);
-	}
-	node->expires = expires;
-	tenant->clocks |= BIT(alarm->clock);
-	if (timerqueue_add(&own->alarms, node) && tenant_rests(tenant))
-		tenant_move(tenant, alarm->clock);
-unlock:
-	raw_spin_unlock(&worker->lock);
-}
-
-/* Takes an alarm out of its queue. */
-static void alarm_forget(struct hwtimer_tenant *tenant,
-			 struct hwtimer_alarm *alarm)
-{
-	lockdep_assert_held(&tenant->worker->lock);
-	/* An alarm that was never kicked may have no valid @clock yet. */
-	if (RB_EMPTY_NODE(&alarm->node.node))
-		return;
-	if (alarm->ready) {
-		timerqueue_del(&tenant->ready, &alarm->node);
-		alarm->ready = false;
-		return;
-	}
-	alarm_del(&tenant->queues[alarm->clock], alarm);
-	if (tenant_rests(tenant))
-		tenant_move(tenant, alarm->clock);
+	raw_spin_lock(&tenant->worker->lock);
+	if (!alarm->job->detached)
+		alarm_enter(tenant, alarm, expires);
+	raw_spin_unlock(&tenant->worker->lock);
 }
 
 /* Takes both alarms of a job out of the queues. */
