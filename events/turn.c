@@ -27,7 +27,7 @@
  *	an entry or a bucket	each level of the wheel is checked, 12 at most. In the
  *				lowest level of a hierarchical wheel with 2^20 buckets,
  *				a bitmap of 256 words may be searched
- *	an alarm		see worker/worker.c
+ *	an alarm		see worker/tenant.c
  *
  * The locks that the worker takes for an instance:
  *
