@@ -61,10 +61,19 @@ static size_t wheel_size(const struct hwtimer_shape *shape, u32 events)
 	return hwtimer_wheel_memory(shape) + hwtimer_events_bytes(events);
 }
 
-/* The memory that they take, bytes */
-static u64 wheel_bytes(const struct hwtimer_shape *shape, u32 events)
+/* The memory of the wheel and of the ring with which an instance starts, bytes */
+static u64 start_bytes(const struct hwtimer_settings *settings)
 {
-	return hwtimer_memory_bytes(wheel_size(shape, events));
+	struct hwtimer_shape start = start_shape(settings);
+
+	return hwtimer_memory_bytes(wheel_size(&start, HWTIMER_START_EVENTS));
+}
+
+/* The memory of the whole wheel and of the whole ring, bytes */
+static u64 whole_bytes(const struct hwtimer_settings *settings)
+{
+	return hwtimer_memory_bytes(
+		wheel_size(&settings->shape, HWTIMER_EVENTS));
 }
 
 /* Has the events use the ring behind a wheel of @shape. */
@@ -133,8 +142,7 @@ static int wheel_begin(struct hwtimer_instance *instance,
 	const struct hwtimer_settings *settings = &instance->settings;
 	struct hwtimer_shape shape = start_shape(settings);
 	struct hwtimer_wheel wheel = {};
-	u64 bytes = wheel_bytes(&shape, HWTIMER_START_EVENTS) +
-		    hwtimer_table_start_bytes();
+	u64 bytes = start_bytes(settings) + hwtimer_table_start_bytes();
 	struct hwtimer_table table = {};
 	void *memory;
 	int err;
@@ -228,7 +236,6 @@ u64 hwtimer_supply_base_bytes(void)
  */
 void hwtimer_supply_account(struct hwtimer_instance *instance)
 {
-	struct hwtimer_shape start = start_shape(&instance->settings);
 	u64 bytes = hwtimer_supply_base_bytes() +
 		    hwtimer_table_bytes(&instance->table) +
 		    instance->shrink.outgrown_bytes +
@@ -236,9 +243,9 @@ void hwtimer_supply_account(struct hwtimer_instance *instance)
 
 	lockdep_assert_held(&instance->lock);
 	if (instance->started)
-		bytes += wheel_bytes(&start, HWTIMER_START_EVENTS);
+		bytes += start_bytes(&instance->settings);
 	if (hwtimer_instance_extended(instance))
-		bytes += wheel_bytes(&instance->wheel.shape, HWTIMER_EVENTS);
+		bytes += whole_bytes(&instance->settings);
 	instance->stats.bytes = bytes;
 	instance->stats.bytes_peak = max(instance->stats.bytes_peak, bytes);
 }
@@ -455,7 +462,7 @@ static int supply_wheel(struct hwtimer_instance *instance,
 			struct supply *supply)
 {
 	const struct hwtimer_shape *shape = &instance->settings.shape;
-	u64 bytes = wheel_bytes(shape, HWTIMER_EVENTS);
+	u64 bytes = whole_bytes(&instance->settings);
 	size_t size = wheel_size(shape, HWTIMER_EVENTS);
 
 	if (supply_unwanted() || !hwtimer_memory_allows(bytes) ||
@@ -583,8 +590,7 @@ static void supply_free_wheel(struct hwtimer_instance *instance,
 	kvfree(supply->memory);
 	supply->memory = NULL;
 	if (charged)
-		supply_uncharge(instance, wheel_bytes(&supply->wheel->shape,
-						      HWTIMER_EVENTS));
+		supply_uncharge(instance, whole_bytes(&instance->settings));
 	kvfree(supply->wheel);
 	supply->wheel = NULL;
 	spin_lock(&instance->lock);
@@ -622,7 +628,6 @@ static void wheel_extend(struct hwtimer_instance *instance,
 			 struct supply *supply)
 {
 	const struct hwtimer_shape *shape = &supply->wheel->shape;
-	u64 charged = wheel_bytes(shape, HWTIMER_EVENTS);
 
 	lockdep_assert_held(&instance->lock);
 	instance->shrink.large = true;
@@ -631,7 +636,7 @@ static void wheel_extend(struct hwtimer_instance *instance,
 	instance->wheel_memory = supply->memory;
 	ring_begin(instance, shape, supply->memory, HWTIMER_EVENTS);
 	supply->memory = NULL;
-	supply_settle(instance, charged);
+	supply_settle(instance, whole_bytes(&instance->settings));
 	wheel_stride(instance);
 	/* The whole wheel may have to move timers down before they are due. */
 	hwtimer_wakeup_rearm(instance);
