@@ -466,6 +466,8 @@ static void rewind_some(struct hwtimer_instance *instance)
 		WRITE_ONCE(events->unread, events->unread + 1);
 	}
 	hwtimer_events_taken(instance, 0);
+	/* Those that were dropped meanwhile do not come again either, so no ACK may count them. */
+	events->dropped = 0;
 	/* Dead entries at the end of the ring have left it. */
 	hwtimer_notice_unpark(instance);
 }
@@ -482,9 +484,6 @@ void hwtimer_read_rewind(struct hwtimer_instance *instance)
 	u32 holds = HWTIMER_EVENTS / HWTIMER_HOLD;
 	bool more = true, tell = false;
 
-	spin_lock(&instance->lock);
-	instance->events.dropped = 0;
-	spin_unlock(&instance->lock);
 	while (more && holds--) {
 		spin_lock(&instance->lock);
 		rewind_some(instance);
