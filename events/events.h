@@ -84,7 +84,7 @@ void hwtimer_notice_wake(struct hwtimer_instance *instance, __poll_t mask);
 void hwtimer_notice_hang_up(struct hwtimer_instance *instance);
 
 void hwtimer_notice_unpark(struct hwtimer_instance *instance);
-bool hwtimer_notice_queued(struct hwtimer_instance *instance);
+void hwtimer_notice_queued(struct hwtimer_instance *instance);
 void hwtimer_notice_taken(struct hwtimer_instance *instance);
 
 void hwtimer_notice_watch_clock(struct hwtimer_instance *instance);

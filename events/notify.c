@@ -141,15 +141,15 @@ void hwtimer_notice_unpark(struct hwtimer_instance *instance)
  * hwtimer_notice_queued - note that events were queued
  * @instance: the instance; its lock is held
  *
- * Return: whether the caller has to call hwtimer_notice_wake() without the lock.
+ * If hwtimer_notice_readable() then, the caller has to call hwtimer_notice_wake() without the
+ * lock.
  */
-bool hwtimer_notice_queued(struct hwtimer_instance *instance)
+void hwtimer_notice_queued(struct hwtimer_instance *instance)
 {
 	lockdep_assert_held(&instance->lock);
 	if (instance->notice.first == HWTIMER_TICK_NONE)
 		instance->notice.first = ktime_get_ns();
 	notice_delay(instance);
-	return hwtimer_notice_readable(instance);
 }
 
 /**

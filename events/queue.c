@@ -65,38 +65,42 @@ static void events_add(struct hwtimer_instance *instance, const u32 *due,
 	stats->lateness[class] += alike;
 	stats->lateness_max = latest;
 	stats->lateness_sum += sum;
+	stats->pending -= count;
+	stats->expired += count;
+	WRITE_ONCE(stats->ready, stats->ready + count);
 	WRITE_ONCE(events->tail, events->tail + count);
 	WRITE_ONCE(events->unread, events->unread + count);
 }
 
 /**
- * hwtimer_events_turn - let timers expire that are due
- * @instance: the instance, which is not stopped; its lock is held, and its ring is not full
+ * hwtimer_events_turn - let timers expire that are due, if the ring has room
+ * @instance: the instance; its lock is held
  * @now: ns on the instance's clock, read under the lock
  *
- * The caller then wakes the readers, if hwtimer_notice_queued() says so, and sees to it that
- * somebody turns the wheel when there is more to do.
+ * The caller then wakes the readers, if hwtimer_notice_readable(), and ensures that the wheel
+ * is turned when there is more to do.
  *
  * Return: the number of events, HWTIMER_HOLD at most; 0 does not mean that nothing is due.
  */
 unsigned int hwtimer_events_turn(struct hwtimer_instance *instance, u64 now)
 {
 	u32 due[HWTIMER_HOLD] __uninitialized;
-	unsigned int found;
+	unsigned int found = 0;
 
 	lockdep_assert_held(&instance->lock);
-	instance->events.parked = false;
-	hwtimer_wakeup_followed(instance);
-	hwtimer_wakeup_follow(instance, now);
-	found = hwtimer_wheel_advance(&instance->wheel, now, due);
-	if (!found)
-		return 0;
-	events_add(instance, due, found, now);
-	instance->stats.pending -= found;
-	instance->stats.expired += found;
-	WRITE_ONCE(instance->stats.ready, instance->stats.ready + found);
-	instance->turns++;
-	hwtimer_supply_trim(instance);
+	if (!instance->stopped && !hwtimer_events_full(&instance->events)) {
+		instance->events.parked = false;
+		hwtimer_wakeup_followed(instance);
+		hwtimer_wakeup_follow(instance, now);
+		found = hwtimer_wheel_advance(&instance->wheel, now, due);
+	}
+	if (found) {
+		events_add(instance, due, found, now);
+		instance->turns++;
+		hwtimer_supply_trim(instance);
+		hwtimer_notice_queued(instance);
+	}
+	trace_hwtimer_turn(instance, now, found);
 	return found;
 }
 

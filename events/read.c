@@ -251,18 +251,6 @@ static bool read_turns(const struct hwtimer_instance *instance, u64 now)
 	       !instance->stopped && !hwtimer_events_full(&instance->events);
 }
 
-/* Turns the wheel, in one hold of the lock. Returns whether there are events. */
-static bool read_turn(struct hwtimer_instance *instance, u64 now)
-{
-	unsigned int found = hwtimer_events_turn(instance, now);
-
-	trace_hwtimer_turn(instance, now, found);
-	if (found)
-		hwtimer_notice_queued(instance);
-	hwtimer_wakeup_turned(instance, now);
-	return found;
-}
-
 /* What a reader has to do without the lock after a hold of it */
 enum read_after { READ_ON, READ_FAULTS, READ_SIGNAL, READ_ENDS };
 
@@ -301,10 +289,12 @@ static enum read_after read_hold(struct hwtimer_instance *instance,
 
 	spin_lock(&instance->lock);
 	now = hwtimer_instance_now(instance);
-	if (read_turns(instance, now))
-		reader->turned |= read_turn(instance, now);
-	else
+	if (read_turns(instance, now)) {
+		reader->turned |= hwtimer_events_turn(instance, now) > 0;
+		hwtimer_wakeup_turned(instance, now);
+	} else {
 		done = read_some(instance, reader->to, now, &faults);
+	}
 	reader->done += done;
 	if (faults)
 		after = READ_FAULTS;
@@ -488,8 +478,9 @@ void hwtimer_read_rewind(struct hwtimer_instance *instance)
 		spin_lock(&instance->lock);
 		rewind_some(instance);
 		more = instance->events.next != instance->events.head;
-		tell = instance->events.unread &&
-		       hwtimer_notice_queued(instance);
+		if (instance->events.unread)
+			hwtimer_notice_queued(instance);
+		tell = hwtimer_notice_enough(instance);
 		spin_unlock(&instance->lock);
 		cond_resched();
 	}

@@ -44,7 +44,6 @@
 #include <linux/ktime.h>
 
 #include "hwtimer.h"
-#include "trace.h"
 
 /*
  * Called when no timer was due: usually the worker woke up for timers that were
@@ -80,22 +79,17 @@ void hwtimer_turn(struct hwtimer_alarm *alarm)
 {
 	struct hwtimer_instance *instance =
 		container_of(alarm, struct hwtimer_instance, job.turns);
-	unsigned int found = 0;
+	unsigned int found;
 	bool tell, full;
 	u64 now;
 
 	spin_lock(&instance->lock);
 	now = hwtimer_instance_now(instance);
 	tell = hwtimer_notice_check_clock(instance);
+	found = hwtimer_events_turn(instance, now);
+	tell |= found && hwtimer_notice_readable(instance);
+	/* The readers know of a full ring. The thread that makes room in it kicks the alarm. */
 	full = hwtimer_events_full(&instance->events);
-	if (!full && !instance->stopped)
-		found = hwtimer_events_turn(instance, now);
-	trace_hwtimer_turn(instance, now, found);
-	if (found) {
-		tell |= hwtimer_notice_queued(instance);
-		full = hwtimer_events_full(&instance->events);
-	}
-	/* The readers know of a full ring. Who makes room in it has the worker come. */
 	instance->events.parked = full;
 	if (found && !full)
 		hwtimer_wakeup_requeue(instance, now);
