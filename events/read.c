@@ -28,7 +28,7 @@
  * @events: the events
  * @records: their records
  * @entries: for each event, the number of its entry; then that of the entry after the last
- *	one that was looked at
+ *	one that was read
  * @count: number of events
  */
 struct batch {
@@ -74,9 +74,12 @@ static void entry_prefetch(const struct hwtimer_instance *instance, u32 nr)
 	prefetchw(hwtimer_table_record(&instance->table, index));
 }
 
-/* Describes the next events, @max at most. Looks at @look entries at most. */
-static void batch_fill(const struct hwtimer_instance *instance,
-		       struct batch *batch, u32 max, u32 look, u64 now)
+/*
+ * Describes the next events, @max at most. Reads @look entries at most. Entries that are dead
+ * become 0: no ACK counts them.
+ */
+static void batch_fill(struct hwtimer_instance *instance, struct batch *batch,
+		       u32 max, u32 look, u64 now)
 {
 	const struct hwtimer_events *events = &instance->events;
 	u32 nr = events->next;
@@ -89,8 +92,10 @@ static void batch_fill(const struct hwtimer_instance *instance,
 			hwtimer_table_expired(&instance->table, id);
 
 		entry_prefetch(instance, nr + READ_BATCH);
-		if (unlikely(!record))
+		if (unlikely(!record)) {
+			*hwtimer_events_id(events, nr) = 0;
 			continue;
+		}
 		event_fill(instance, &batch->events[batch->count], record, id,
 			   now);
 		batch->records[batch->count] = record;
@@ -121,56 +126,50 @@ static __always_inline void event_finish(struct hwtimer_instance *instance,
 		hwtimer_table_put_record(&instance->table, record, index);
 }
 
-/* Called before event_finish(): moves the wheel to the clock, as timers may be added to it. */
-static void finish_begin(struct hwtimer_instance *instance, u64 now)
+/*
+ * Before event_finish(): moves the wheel to the clock, if timers may be added to it. Returns
+ * whether they may.
+ */
+static bool finish_begin(struct hwtimer_instance *instance, u64 now)
 {
-	if (instance->periodic)
-		hwtimer_wakeup_follow(instance, now);
+	if (!instance->periodic)
+		return false;
+	hwtimer_wakeup_follow(instance, now);
+	return true;
 }
 
 /*
- * Called after event_finish() for @count events. @pending is stats.pending before the first
- * of them.
+ * After event_finish() for @count events. @periodic: what finish_begin() returned. It may have
+ * begun a rewind, which the worker has to finish.
  */
 static void finish_end(struct hwtimer_instance *instance, u32 count,
-		       u64 pending)
+		       bool periodic)
 {
 	instance->stats.delivered += count;
 	hwtimer_events_taken(instance, count);
-	/* finish_begin() may have begun a rewind, which the worker has to finish. */
-	if (instance->stats.pending == pending &&
-	    likely(!instance->wheel.rewinds))
+	if (!periodic)
 		return;
 	hwtimer_wakeup_rearm(instance);
 	hwtimer_notice_watch_clock(instance);
 }
 
-/* Consumes the first @copied events of a batch. */
-static void batch_finish(struct hwtimer_instance *instance,
-			 const struct batch *batch, u32 copied, u64 now)
+/* Marks an event as read, for HWTIMER_SETUP_AT_LEAST_ONCE. */
+static void event_keep(struct hwtimer_instance *instance,
+		       struct hwtimer_record *record,
+		       const struct hwtimer_event *event)
 {
-	struct hwtimer_events *events = &instance->events;
-	u32 i;
-
-	for (i = 0; i < copied; i++) {
-		const struct hwtimer_event *event = &batch->events[i];
-
-		trace_hwtimer_deliver(instance, event);
-		event_finish(instance, batch->records[i],
-			     lower_32_bits(event->id), event->expirations, now);
-	}
-	events->next = batch->entries[copied];
-	WRITE_ONCE(events->unread, events->unread - copied);
+	instance->events.read++;
+	record->flags |= HWTIMER_RECORD_READ;
+	if (hwtimer_record_periodic(record))
+		record->told = event->expirations;
 }
 
-/*
- * Marks the first @copied events of a batch as read, for HWTIMER_SETUP_AT_LEAST_ONCE. Entries that
- * were dead become 0, so that hwtimer_read_ack() does not count them.
- */
-static void batch_keep(struct hwtimer_instance *instance,
-		       const struct batch *batch, u32 copied)
+/* Ends the first @copied events of a batch, or keeps them until they are acknowledged. */
+static void batch_end(struct hwtimer_instance *instance,
+		      const struct batch *batch, u32 copied, u64 now)
 {
 	struct hwtimer_events *events = &instance->events;
+	bool keep = at_least_once(instance);
 	u32 i;
 
 	for (i = 0; i < copied; i++) {
@@ -178,16 +177,13 @@ static void batch_keep(struct hwtimer_instance *instance,
 		struct hwtimer_record *record = batch->records[i];
 
 		trace_hwtimer_deliver(instance, event);
-		for (; events->next != batch->entries[i]; events->next++)
-			*hwtimer_events_id(events, events->next) = 0;
-		events->next++;
-		record->flags |= HWTIMER_RECORD_READ;
-		if (hwtimer_record_periodic(record))
-			record->told = event->expirations;
+		if (unlikely(keep))
+			event_keep(instance, record, event);
+		else
+			event_finish(instance, record, lower_32_bits(event->id),
+				     event->expirations, now);
 	}
-	for (; events->next != batch->entries[copied]; events->next++)
-		*hwtimer_events_id(events, events->next) = 0;
-	events->read += copied;
+	events->next = batch->entries[copied];
 	WRITE_ONCE(events->unread, events->unread - copied);
 }
 
@@ -217,12 +213,10 @@ static u32 read_some(struct hwtimer_instance *instance, struct iov_iter *to,
 		     u64 now, bool *faults)
 {
 	const struct hwtimer_events *events = &instance->events;
-	bool keep = at_least_once(instance);
-	u64 pending = instance->stats.pending;
 	struct batch batch __uninitialized;
 	u32 copied, done = 0, look = HWTIMER_HOLD;
+	bool periodic = finish_begin(instance, now);
 
-	finish_begin(instance, now);
 	while (look && events->next != events->tail && !*faults) {
 		u32 first = events->next;
 		size_t room = iov_iter_count(to) / sizeof(struct hwtimer_event);
@@ -234,13 +228,10 @@ static u32 read_some(struct hwtimer_instance *instance, struct iov_iter *to,
 		copied = batch_copy(&batch, to);
 		*faults = copied < batch.count;
 		look -= batch.entries[copied] - first;
-		if (unlikely(keep))
-			batch_keep(instance, &batch, copied);
-		else
-			batch_finish(instance, &batch, copied, now);
+		batch_end(instance, &batch, copied, now);
 		done += copied;
 	}
-	finish_end(instance, keep ? 0 : done, pending);
+	finish_end(instance, at_least_once(instance) ? 0 : done, periodic);
 	return done;
 }
 
@@ -369,16 +360,15 @@ ssize_t hwtimer_read_events(struct hwtimer_instance *instance,
  */
 static bool ack_some(struct hwtimer_instance *instance, u32 *count)
 {
-	u64 pending = instance->stats.pending, now;
 	struct hwtimer_events *events = &instance->events;
 	u32 look = HWTIMER_HOLD, ended = 0;
 	u32 dropped = min(*count, events->dropped);
+	u64 now = hwtimer_instance_now(instance);
+	bool periodic = finish_begin(instance, now);
 
 	lockdep_assert_held(&instance->lock);
 	events->dropped -= dropped;
 	*count -= dropped;
-	now = hwtimer_instance_now(instance);
-	finish_begin(instance, now);
 	while (look-- && *count && events->head != events->next) {
 		u32 nr = events->head;
 		u64 id = *hwtimer_events_id(events, nr);
@@ -399,7 +389,7 @@ static bool ack_some(struct hwtimer_instance *instance, u32 *count)
 			     now);
 		ended++;
 	}
-	finish_end(instance, ended, pending);
+	finish_end(instance, ended, periodic);
 	hwtimer_notice_unpark(instance);
 	return *count && (events->dropped || events->head != events->next);
 }
