@@ -263,19 +263,20 @@ static bool supply_free_block(struct hwtimer_instance *instance,
 }
 
 /*
- * Frees the wheel of @supply. @charged: the account is charged for it, as the instance has
- * not got it. Releases the lock meanwhile.
+ * Frees what the instance has not got of the wheel of @supply, and undoes the charge. Releases the
+ * lock meanwhile.
  */
 static void supply_free_wheel(struct hwtimer_instance *instance,
-			      struct hwtimer_supply *supply, bool charged)
+			      struct hwtimer_supply *supply)
 	__must_hold(&instance->lock)
 {
+	u64 bytes = hwtimer_whole_bytes(&instance->settings);
+
 	spin_unlock(&instance->lock);
+	if (supply->memory)
+		hwtimer_supply_uncharge(instance, bytes);
 	kvfree(supply->memory);
 	supply->memory = NULL;
-	if (charged)
-		hwtimer_supply_uncharge(
-			instance, hwtimer_whole_bytes(&instance->settings));
 	kvfree(supply->wheel);
 	supply->wheel = NULL;
 	spin_lock(&instance->lock);
@@ -387,14 +388,14 @@ static noinline int supply_reserve_slowly(struct hwtimer_instance *instance,
 		}
 		/* Another thread has replaced the wheel, or timers have ended. */
 		if (!outgrown && supply.memory) {
-			supply_free_wheel(instance, &supply, true);
+			supply_free_wheel(instance, &supply);
 			continue;
 		}
 		if (!shortage_find(instance, demand, &supply, &shortage)) {
 			if (!outgrown)
 				return 0;
 			hwtimer_whole_use(instance, &supply);
-			supply_free_wheel(instance, &supply, false);
+			supply_free_wheel(instance, &supply);
 			continue;
 		}
 		/* @err counts only here: another thread may have freed memory. */
@@ -406,7 +407,7 @@ static noinline int supply_reserve_slowly(struct hwtimer_instance *instance,
 		supply_deliver(instance, &supply);
 	}
 	if (supply.memory)
-		supply_free_wheel(instance, &supply, true);
+		supply_free_wheel(instance, &supply);
 	/* The chunks that could be had are of no use to the requests that are refused. */
 	hwtimer_supply_trim(instance);
 	return -ENOMEM;
