@@ -75,15 +75,15 @@ static void entry_prefetch(const struct hwtimer_instance *instance, u32 nr)
 }
 
 /*
- * Describes the next events, @max at most. Reads @look entries at most. Entries that are dead
+ * Describes the next events, @max at most. Reads @budget entries at most. Entries that are dead
  * become 0: no ACK counts them.
  */
 static void batch_fill(struct hwtimer_instance *instance, struct batch *batch,
-		       u32 max, u32 look, u64 now)
+		       u32 max, u32 budget, u64 now)
 {
 	const struct hwtimer_events *events = &instance->events;
 	u32 nr = events->next;
-	u32 end = nr + min(look, events->tail - nr);
+	u32 end = nr + min(budget, events->tail - nr);
 
 	batch->count = 0;
 	for (; nr != end && batch->count < max; nr++) {
@@ -214,20 +214,20 @@ static u32 read_some(struct hwtimer_instance *instance, struct iov_iter *to,
 {
 	const struct hwtimer_events *events = &instance->events;
 	struct batch batch __uninitialized;
-	u32 copied, done = 0, look = HWTIMER_HOLD;
+	u32 copied, done = 0, budget = HWTIMER_HOLD;
 	bool periodic = finish_begin(instance, now);
 
-	while (look && events->next != events->tail && !*faults) {
+	while (budget && events->next != events->tail && !*faults) {
 		u32 first = events->next;
 		size_t room = iov_iter_count(to) / sizeof(struct hwtimer_event);
 
 		if (!room)
 			break;
 		batch_fill(instance, &batch, min_t(size_t, room, READ_BATCH),
-			   look, now);
+			   budget, now);
 		copied = batch_copy(&batch, to);
 		*faults = copied < batch.count;
-		look -= batch.entries[copied] - first;
+		budget -= batch.entries[copied] - first;
 		batch_end(instance, &batch, copied, now);
 		done += copied;
 	}
@@ -249,7 +249,7 @@ enum read_after { READ_ON, READ_FAULTS, READ_SIGNAL, READ_ENDS };
  * struct reader - a call of read()
  * @to: the buffers in user space
  * @done: number of events delivered so far
- * @turned: there are events that this reader has let come, and told nobody of
+ * @turned: this reader has let timers expire, and has not woken other readers for them yet
  */
 struct reader {
 	struct iov_iter *to;
@@ -258,14 +258,14 @@ struct reader {
 };
 
 /*
- * Whether a reader that leaves events has to tell the next exclusive waiter of them: while
- * the worker is parked, no event comes that would.
+ * Whether a reader that leaves events has to wake the next exclusive waiter: while the worker
+ * is parked, no other event comes to wake it.
  */
 static bool read_passes_on(struct hwtimer_instance *instance)
 {
 	if (likely(!instance->events.parked))
 		return false;
-	/* Who is not in the queue yet looks for events afterwards, and sees these. */
+	/* A thread that is not in the wait queue yet checks for events afterwards. */
 	return waitqueue_active(&instance->readers);
 }
 
@@ -361,7 +361,7 @@ ssize_t hwtimer_read_events(struct hwtimer_instance *instance,
 static bool ack_some(struct hwtimer_instance *instance, u32 *count)
 {
 	struct hwtimer_events *events = &instance->events;
-	u32 look = HWTIMER_HOLD, ended = 0;
+	u32 budget = HWTIMER_HOLD, ended = 0;
 	u32 dropped = min(*count, events->dropped);
 	u64 now = hwtimer_instance_now(instance);
 	bool periodic = finish_begin(instance, now);
@@ -369,7 +369,7 @@ static bool ack_some(struct hwtimer_instance *instance, u32 *count)
 	lockdep_assert_held(&instance->lock);
 	events->dropped -= dropped;
 	*count -= dropped;
-	while (look-- && *count && events->head != events->next) {
+	while (budget-- && *count && events->head != events->next) {
 		u32 nr = events->head;
 		u64 id = *hwtimer_events_id(events, nr);
 		struct hwtimer_record *record;
@@ -429,10 +429,10 @@ long hwtimer_read_ack(struct hwtimer_instance *instance, u32 count)
 static void rewind_some(struct hwtimer_instance *instance)
 {
 	struct hwtimer_events *events = &instance->events;
-	u32 look = HWTIMER_HOLD;
+	u32 budget = HWTIMER_HOLD;
 
 	lockdep_assert_held(&instance->lock);
-	for (; look-- && events->next != events->head; events->next--) {
+	for (; budget-- && events->next != events->head; events->next--) {
 		u64 id = *hwtimer_events_id(events, events->next - 1);
 		struct hwtimer_record *record;
 
@@ -453,7 +453,7 @@ static void rewind_some(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_read_rewind - HWTIMER_ACK_REWIND: have all events read once more
+ * hwtimer_read_rewind - HWTIMER_ACK_REWIND: make all events unread again
  * @instance: an instance with HWTIMER_SETUP_AT_LEAST_ONCE; its lock is not held
  *
  * May reschedule; takes the lock, and wakes readers without it.

@@ -19,7 +19,7 @@
  *	readers			woken once if a delay of HWTIMER_IOC_NOTIFY has passed, or
  *				if the clock was set
  *	memory			128 chunks go back to the slab. Of an idle instance, also H
- *				dead entries go, or H records are looked at, or 16 blocks
+ *				dead entries go, or H records are surveyed, or 16 blocks
  *				of the table are freed, or the wheel is, in one piece
  *
  * tests/slice_kunit.c checks these numbers. The cost of a single step is bounded, too:
@@ -46,9 +46,8 @@
 #include "hwtimer.h"
 
 /*
- * Called when no timer was due: usually the worker woke up for timers that were
- * cancelled. Removes their entries and the next dead ones, so that the worker need not
- * wake up for those.
+ * Removes dead entries that come next. If no timer was due, the worker usually woke up for
+ * timers that were cancelled; it need not wake up for the next ones.
  */
 static void turn_skim(struct hwtimer_instance *instance)
 {
@@ -72,8 +71,7 @@ static void turn_skim(struct hwtimer_instance *instance)
  * hwtimer_turn - turn the wheel, for one slice
  * @alarm: the alarm job.turns of an instance
  *
- * Called by the worker with no lock held. Kicks the alarm for the next turn, if any.
- * Takes the lock; may reschedule, but waits for no mutex and no memory.
+ * No lock is held. Kicks the alarm for the next turn, if any. Takes the lock; may reschedule, but waits for no mutex and no memory.
  */
 void hwtimer_turn(struct hwtimer_alarm *alarm)
 {
@@ -105,9 +103,8 @@ void hwtimer_turn(struct hwtimer_alarm *alarm)
  * hwtimer_turn_chores - do one slice of an instance's chores
  * @alarm: the alarm job.chores of an instance, on the host's clock
  *
- * Called by the worker with no lock held. All chores share the alarm. So each chore
- * checks whether its time has come, and kicks the alarm for its next time. Takes the
- * lock; may reschedule, but waits for no mutex and no memory.
+ * No lock is held. All chores share the alarm. So each chore checks whether its time has
+ * come, and kicks the alarm for its next time. Takes the lock; may reschedule, but waits for no mutex and no memory.
  */
 void hwtimer_turn_chores(struct hwtimer_alarm *alarm)
 {

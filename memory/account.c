@@ -43,7 +43,7 @@ static struct rb_root accounts_tree = RB_ROOT;
  * hwtimer_account_set_limit - set the limit of all users
  * @bytes: the limit
  *
- * Called at module load, and by unit tests.
+ * At module load, or in a unit test: no account exists.
  */
 void hwtimer_account_set_limit(u64 bytes)
 {
@@ -239,12 +239,12 @@ void hwtimer_supply_settle(struct hwtimer_instance *instance, u64 charged)
 }
 
 /**
- * hwtimer_supply_gave - undo the charge for memory that the instance has given up
+ * hwtimer_supply_returned - undo the charge for memory that the instance does not have any more
  * @instance: the instance; its lock is held
  *
  * The caller frees the memory as soon as it has released the lock.
  */
-void hwtimer_supply_gave(struct hwtimer_instance *instance)
+void hwtimer_supply_returned(struct hwtimer_instance *instance)
 {
 	u64 lost;
 

@@ -57,7 +57,7 @@ static u32 chunks_surplus(const struct hwtimer_instance *instance)
 	return spares - min(wanted, spares);
 }
 
-/* If the instance has surplus chunks, begins to watch how many of them stay unused. */
+/* If the instance has surplus chunks, starts to count how many of them stay unused. */
 static void trim_begin(struct hwtimer_instance *instance)
 {
 	lockdep_assert_held(&instance->lock);
@@ -70,11 +70,10 @@ static void trim_begin(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_supply_trim - have surplus chunks freed if they stay unused
+ * hwtimer_supply_trim - free surplus chunks later, if they stay unused
  * @instance: the instance, which has started; its lock is held
  *
- * Called after anything that may have freed chunks. HWTIMER_SPARE_TIME after the first
- * call, the worker frees the chunks that were surplus at all calls since.
+ * Follows whatever may have freed chunks. HWTIMER_SPARE_TIME after the first call, the worker frees the chunks that were surplus at all calls since.
  */
 void hwtimer_supply_trim(struct hwtimer_instance *instance)
 {
@@ -92,7 +91,7 @@ void hwtimer_supply_trim(struct hwtimer_instance *instance)
  * @surplus: an empty pool, which gets up to HWTIMER_TRIM_CHUNKS chunks; the caller frees
  *	them by hwtimer_pool_drain() without the lock
  *
- * For the worker's chores. Kicks their alarm for the chunks that are left.
+ * One of the chores. Kicks their alarm for the chunks that are left.
  */
 void hwtimer_supply_trim_some(struct hwtimer_instance *instance,
 			      struct hwtimer_pool *surplus)
@@ -107,7 +106,7 @@ void hwtimer_supply_trim_some(struct hwtimer_instance *instance,
 		hwtimer_supply_trim(instance);
 		count = min(instance->trim.unused, HWTIMER_TRIM_CHUNKS);
 		hwtimer_pool_trim(&instance->pool, count, surplus);
-		hwtimer_supply_gave(instance);
+		hwtimer_supply_returned(instance);
 		instance->trim.unused -= count;
 		if (!instance->trim.unused) {
 			trim_begin(instance);
@@ -121,7 +120,7 @@ void hwtimer_supply_trim_some(struct hwtimer_instance *instance,
 
 /* ---- an idle instance ---- */
 
-/* Whether a table that the instance has given up is not freed yet. Called by the worker. */
+/* Whether a table that the instance has given up is not freed yet. Only the worker asks. */
 static bool shrink_frees(const struct hwtimer_instance *instance)
 {
 	return hwtimer_table_end(&instance->shrink.outgrown);
@@ -160,7 +159,7 @@ static void shrink_begin(struct hwtimer_instance *instance)
  * hwtimer_shrink_watch - watch an instance without timers
  * @instance: the instance, which has started; its lock is held
  *
- * For hwtimer_shrink_ended(). If the instance is watched already, the worker finds out that
+ * If the instance is watched already, the worker finds out that
  * timers have come and gone.
  */
 noinline void hwtimer_shrink_watch(struct hwtimer_instance *instance)
@@ -197,7 +196,7 @@ static void shrink_table(struct hwtimer_instance *instance)
 static void shrink_freed(struct hwtimer_instance *instance)
 {
 	instance->shrink.outgrown_bytes = 0;
-	hwtimer_supply_gave(instance);
+	hwtimer_supply_returned(instance);
 }
 
 /*
@@ -227,7 +226,7 @@ static bool shrink_step(struct hwtimer_instance *instance,
 		*memory = hwtimer_supply_return(instance);
 	else
 		return false;
-	hwtimer_supply_gave(instance);
+	hwtimer_supply_returned(instance);
 	return true;
 }
 
@@ -244,7 +243,7 @@ static bool shrink_idle(const struct hwtimer_instance *instance)
  * @surplus: a pool, which gets up to HWTIMER_TRIM_CHUNKS chunks; the caller frees them by
  *	hwtimer_pool_drain() without the lock
  *
- * For the worker's chores. Kicks their alarm for the next step. The caller then calls
+ * One of the chores. Kicks their alarm for the next step. The caller then calls
  * hwtimer_shrink_free() without the lock.
  *
  * Return: memory that the caller frees by kvfree() without the lock; NULL: none.
@@ -266,7 +265,7 @@ void *hwtimer_shrink_some(struct hwtimer_instance *instance,
 	} else if (shrink_frees(instance)) {
 		shrink_at(instance, now);
 	} else if (!shrink_idle(instance)) {
-		/* Whoever ends the last timer begins anew. */
+		/* The end of the last timer starts it again. */
 		shrink->at = HWTIMER_TICK_NONE;
 		shrink->large = true;
 	} else if (instance->stats.scheduled != shrink->scheduled) {
@@ -284,7 +283,7 @@ void *hwtimer_shrink_some(struct hwtimer_instance *instance,
  * hwtimer_shrink_free - free some of the table that hwtimer_shrink_some() has given up
  * @instance: the instance; its lock is not held
  *
- * Called by the worker. May reschedule; takes no lock of the instance.
+ * Only the worker may call it. May reschedule; takes no lock of the instance.
  */
 void hwtimer_shrink_free(struct hwtimer_instance *instance)
 {

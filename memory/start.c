@@ -49,7 +49,7 @@ u64 hwtimer_whole_bytes(const struct hwtimer_settings *settings)
 	return hwtimer_memory_bytes(size);
 }
 
-/* Has the events use the ring behind a wheel of @shape. */
+/* Moves the events to the ring behind a wheel of @shape. */
 static void ring_begin(struct hwtimer_instance *instance,
 		       const struct hwtimer_shape *shape, void *memory,
 		       u32 events)
@@ -96,8 +96,8 @@ static void wheel_init(struct hwtimer_instance *instance,
 			   hwtimer_instance_now(instance));
 }
 
-/* Notes how far the instance's wheel may stand behind the clock, and that it does not. */
-static void wheel_stride(struct hwtimer_instance *instance)
+/* Sets after which time the wheel has to follow the clock; now it is there. */
+static void follow_begin(struct hwtimer_instance *instance)
 {
 	instance->wakeup.follow_after =
 		nsecs_to_jiffies64(hwtimer_wheel_stride(&instance->wheel)) + 1;
@@ -143,7 +143,7 @@ static int wheel_begin(struct hwtimer_instance *instance,
 	instance->job.turns.clock = settings->clock->nr;
 	instance->job.turns.offset = instance->offsets[settings->clock->nr];
 	hwtimer_worker_attach(&instance->job, tenant);
-	wheel_stride(instance);
+	follow_begin(instance);
 	/* Pairs with the smp_load_acquire() in hwtimer_instance_started(). */
 	smp_store_release(&instance->started, true);
 	spin_unlock(&instance->lock);
@@ -231,7 +231,7 @@ void hwtimer_whole_use(struct hwtimer_instance *instance,
 	supply->memory = NULL;
 	hwtimer_supply_settle(instance,
 			      hwtimer_whole_bytes(&instance->settings));
-	wheel_stride(instance);
+	follow_begin(instance);
 	/* The whole wheel may have to move timers down before they are due. */
 	hwtimer_wakeup_rearm(instance);
 	/* The ring is not full any more. */
@@ -259,6 +259,6 @@ void *hwtimer_supply_return(struct hwtimer_instance *instance)
 	ring_begin(instance, &start, instance->start_memory,
 		   HWTIMER_START_EVENTS);
 	instance->wheel_memory = instance->start_memory;
-	wheel_stride(instance);
+	follow_begin(instance);
 	return memory;
 }

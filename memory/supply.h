@@ -11,7 +11,7 @@
 
 /*
  * Whether the caller must not allocate, because it is being killed. Its requests fail with
- * ENOMEM, which nobody sees.
+ * ENOMEM, which it does not live to see.
  */
 static inline bool hwtimer_supply_unwanted(void)
 {
@@ -71,6 +71,7 @@ void hwtimer_whole_use(struct hwtimer_instance *instance,
 
 /* ---- account.c ---- */
 
+void hwtimer_supply_returned(struct hwtimer_instance *instance);
 void hwtimer_supply_settle(struct hwtimer_instance *instance, u64 charged);
 
 #endif /* HWTIMER_SUPPLY_H */

@@ -29,7 +29,7 @@ static struct hwtimer_worker *job_worker(const struct hwtimer_job *job)
 }
 
 /**
- * hwtimer_worker_kick - have the worker serve an alarm at a given time
+ * hwtimer_worker_kick - make the worker serve an alarm at a given time
  * @alarm: the alarm; its job was attached
  * @time: ns on the alarm's clock, plus the alarm's offset; a time beyond the range of
  *	that clock never comes

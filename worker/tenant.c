@@ -10,8 +10,8 @@
  * A tenant keeps the alarms of its jobs in timerqueues, one for each clock. The worker has
  * one queue of tenants for each clock, by the tenants' first alarms. Tenants that have an
  * alarm that is due move to one more queue, the ready queue, where they stand in the order
- * of their ranks. The worker picks the first of them. Only then it looks which of the
- * tenant's alarms are due, so a burst of alarms of one tenant is of no matter to others.
+ * of their ranks. The worker picks the first of them. Only then it finds which of the
+ * tenant's alarms are due, so a burst of alarms of one tenant costs other tenants nothing.
  * Among these alarms, it serves that of the job with the lowest rank.
  *
  * A rank grows by the time that the slices take. So tenants, and the jobs of a tenant, share
@@ -35,7 +35,7 @@
 #include "alloc.h"
 #include "worker/tenant.h"
 
-/* Number of tenants, or of a tenant's alarms, that one look at a queue finds to be due */
+/* Maximum number of due tenants, or of a tenant's due alarms, that move at a time */
 #define HWTIMER_COLLECT 16
 
 /*

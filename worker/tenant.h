@@ -29,7 +29,7 @@ struct hwtimer_tenant_queue {
 };
 
 /**
- * struct hwtimer_tenant - those for whom a worker works who share one user and one cgroup
+ * struct hwtimer_tenant - all jobs of a worker with the same user and the same cgroup
  * @worker: the worker; constant
  * @id: the user and the cgroup; constant
  * @node: entry in the worker's tree of tenants

@@ -5,7 +5,7 @@
  *
  * Each hrtimer is armed for the first tenant of its queue only. Until one of these alarms
  * is due, the worker sleeps. An hrtimer follows its clock, so alarms follow CLOCK_REALTIME and
- * CLOCK_TAI when they are set. If one is set back, an alarm that was due a moment ago comes
+ * CLOCK_TAI when they are set. If one is set back, an alarm that was just due comes
  * later, by as much. worker/wakeup.c sees to it that no timer does.
  *
  * The worker's lock is a raw spinlock: on PREEMPT_RT, a holder that can be preempted might
@@ -83,7 +83,7 @@ static void worker_wakes_up(struct hwtimer_worker *worker)
 }
 
 /*
- * Has the hrtimers wake the thread for the next alarm, and sleeps. Releases the lock
+ * Arms the hrtimers for the next alarm, and sleeps. Releases the lock
  * meanwhile. Returns false, at once, if the thread is to exit.
  */
 static bool worker_sleep(struct hwtimer_worker *worker)
@@ -255,7 +255,7 @@ static int task_set_priority(struct task_struct *task, unsigned int priority)
  * @priority: priority of the thread under SCHED_FIFO; 0: an ordinary thread
  *
  * The thread belongs to no user, is in no cgroup of a program, and its memory is charged to
- * nobody. It prefers no node: since 6.14 kthreads that do are reset to its processors when
+ * no user. It prefers no node: since 6.14 kthreads that do are reset to its processors when
  * one comes online, although an administrator may have bound them to others.
  *
  * Return: the worker, or ERR_PTR(): -ENOMEM (also: too many threads), -EINTR (the caller is

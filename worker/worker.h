@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who turns the wheels, and when: workers, which call functions at given times, the clocks by
- * which they do, and what an instance asks of its worker.
+ * Workers, which call functions at given times; the clocks on which these times are; and when an
+ * instance needs its worker.
  *
  * A worker is a kthread with one hrtimer for each clock, which wakes it for the earliest alarm.
  * It knows nothing of instances: an alarm carries the function that serves it, as a work item
@@ -168,7 +168,7 @@ pid_t hwtimer_worker_pid(const struct hwtimer_job *job,
 /* ---- tenant.c ---- */
 
 /**
- * struct hwtimer_tenant_id - by whom tenants are told apart
+ * struct hwtimer_tenant_id - the key of a tenant
  * @uid: the user
  * @cgroup: the id of the cgroup in the version 2 hierarchy
  */

@@ -143,7 +143,7 @@ hwtimer_workers_tenant(const struct hwtimer_tenant_id *id)
 /**
  * hwtimer_workers_stop - end the threads of all workers, at module unload
  *
- * Called when no file is open. A work item may still free an instance that a worker served
+ * No file is open. A work item may still free an instance that a worker served
  * when it was closed. May sleep.
  */
 void hwtimer_workers_stop(void)
@@ -158,7 +158,7 @@ void hwtimer_workers_stop(void)
 /**
  * hwtimer_workers_free - free all workers, at module unload
  *
- * Called after hwtimer_workers_stop(), when all instances are freed.
+ * hwtimer_workers_stop() was called before, and all instances are freed.
  */
 void hwtimer_workers_free(void)
 {
