@@ -71,7 +71,8 @@ static void turn_skim(struct hwtimer_instance *instance)
  * hwtimer_turn - turn the wheel, for one slice
  * @alarm: the alarm job.turns of an instance
  *
- * No lock is held. Kicks the alarm for the next turn, if any. Takes the lock; may reschedule, but waits for no mutex and no memory.
+ * No lock is held. Kicks the alarm for the next turn, if any. Takes the lock; may
+ * reschedule, but waits for no mutex and no memory.
  */
 void hwtimer_turn(struct hwtimer_alarm *alarm)
 {
@@ -104,7 +105,8 @@ void hwtimer_turn(struct hwtimer_alarm *alarm)
  * @alarm: the alarm job.chores of an instance, on the host's clock
  *
  * No lock is held. All chores share the alarm. So each chore checks whether its time has
- * come, and kicks the alarm for its next time. Takes the lock; may reschedule, but waits for no mutex and no memory.
+ * come, and kicks the alarm for its next time. Takes the lock; may reschedule, but waits for
+ * no mutex and no memory.
  */
 void hwtimer_turn_chores(struct hwtimer_alarm *alarm)
 {

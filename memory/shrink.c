@@ -73,7 +73,8 @@ static void trim_begin(struct hwtimer_instance *instance)
  * hwtimer_supply_trim - free surplus chunks later, if they stay unused
  * @instance: the instance, which has started; its lock is held
  *
- * Follows whatever may have freed chunks. HWTIMER_SPARE_TIME after the first call, the worker frees the chunks that were surplus at all calls since.
+ * Follows whatever may have freed chunks. HWTIMER_SPARE_TIME after the first call, the worker
+ * frees the chunks that were surplus at all calls since.
  */
 void hwtimer_supply_trim(struct hwtimer_instance *instance)
 {
