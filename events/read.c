@@ -24,14 +24,14 @@
 #define READ_BATCH 16U
 
 /**
- * struct batch - events that are about to be copied to user memory
+ * struct read_batch - events that are about to be copied to user memory
  * @events: the events
  * @records: their records
  * @entries: for each event, the number of its entry; then that of the entry after the last
  *	one that was read
  * @count: number of events
  */
-struct batch {
+struct read_batch {
 	struct hwtimer_event events[READ_BATCH];
 	struct hwtimer_record *records[READ_BATCH];
 	u32 entries[READ_BATCH + 1];
@@ -78,8 +78,8 @@ static void entry_prefetch(const struct hwtimer_instance *instance, u32 nr)
  * Describes the next events, @max at most. Reads @budget entries at most. Entries that are dead
  * become 0: no ACK counts them.
  */
-static void batch_fill(struct hwtimer_instance *instance, struct batch *batch,
-		       u32 max, u32 budget, u64 now)
+static void batch_fill(struct hwtimer_instance *instance,
+		       struct read_batch *batch, u32 max, u32 budget, u64 now)
 {
 	const struct hwtimer_events *events = &instance->events;
 	u32 nr = events->next;
@@ -166,7 +166,7 @@ static void event_keep(struct hwtimer_instance *instance,
 
 /* Ends the first @copied events of a batch, or keeps them until they are acknowledged. */
 static void batch_end(struct hwtimer_instance *instance,
-		      const struct batch *batch, u32 copied, u64 now)
+		      const struct read_batch *batch, u32 copied, u64 now)
 {
 	struct hwtimer_events *events = &instance->events;
 	bool keep = at_least_once(instance);
@@ -191,7 +191,7 @@ static void batch_end(struct hwtimer_instance *instance,
  * Copies the first events of a batch to user memory, without page faults. Returns the number
  * of events that were copied whole.
  */
-static u32 batch_copy(const struct batch *batch, struct iov_iter *to)
+static u32 batch_copy(const struct read_batch *batch, struct iov_iter *to)
 {
 	const size_t size = sizeof(struct hwtimer_event);
 	size_t bytes;
@@ -213,7 +213,7 @@ static u32 read_some(struct hwtimer_instance *instance, struct iov_iter *to,
 		     u64 now, bool *faults)
 {
 	const struct hwtimer_events *events = &instance->events;
-	struct batch batch __uninitialized;
+	struct read_batch batch __uninitialized;
 	u32 copied, done = 0, budget = HWTIMER_HOLD;
 	bool periodic = finish_begin(instance, now);
 

@@ -84,9 +84,9 @@ static int wheel_alloc(const struct hwtimer_settings *settings,
  * Tick 0 is at time 0 of the clock, because the clock may be set back to that. It also makes
  * instances with the same tick share wake-ups.
  */
-static void wheel_init(struct hwtimer_instance *instance,
-		       struct hwtimer_wheel *wheel,
-		       const struct hwtimer_shape *shape, void *memory)
+static void wheel_prepare(struct hwtimer_instance *instance,
+			  struct hwtimer_wheel *wheel,
+			  const struct hwtimer_shape *shape, void *memory)
 {
 	wheel->table = &instance->table;
 	wheel->pool = &instance->pool;
@@ -129,7 +129,7 @@ static int wheel_begin(struct hwtimer_instance *instance,
 		hwtimer_account_uncharge(instance->account, bytes);
 		return err;
 	}
-	wheel_init(instance, &wheel, &shape, memory);
+	wheel_prepare(instance, &wheel, &shape, memory);
 	wheel.room = HWTIMER_START_ENTRIES;
 
 	spin_lock(&instance->lock);
@@ -212,7 +212,7 @@ int hwtimer_whole_get(struct hwtimer_instance *instance,
 		hwtimer_supply_uncharge(instance, bytes);
 		return -ENOMEM;
 	}
-	wheel_init(instance, supply->wheel, shape, supply->memory);
+	wheel_prepare(instance, supply->wheel, shape, supply->memory);
 	return 0;
 }
 
