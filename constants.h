@@ -48,7 +48,7 @@
  * HWTIMER_START_RECORDS, HWTIMER_START_BUCKETS, HWTIMER_START_ENTRIES
  *	number of records with which an instance starts, number of buckets of the wheel with
  *	which it starts, and number of entries that this wheel may hold; see
- *	memory/supply.c. The entries are filed anew in one hold of the lock
+ *	memory/start.c. The entries are filed anew in one hold of the lock
  * HWTIMER_START_SPARE_CHUNKS
  *	HWTIMER_SPARE_CHUNKS of an instance that still has that wheel
  * HWTIMER_DEAD_SPARED, HWTIMER_DEAD_DURING

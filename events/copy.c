@@ -10,7 +10,7 @@
 #include "hwtimer.h"
 
 /*
- * Has memory ready for a copy that takes no page faults. @tries is the number of such calls
+ * Faults memory in, for a copy that takes no page faults. @tries is the number of such calls
  * without a copy between them. Returns 0: copy again; -EFAULT; -EINTR: a signal came. May sleep,
  * and for ever; no lock is held.
  */

@@ -3,17 +3,18 @@
  * Keeps the events of an instance, and lets timers expire into them.
  *
  * Events wait in a ring, as the ids of their timers, in the order in which these expired. The
- * ring is bounded, so that nobody works ahead of the program: what does not fit stays in the
- * wheel.
- * Two halves fill the ring, the worker (events/turn.c) and read() (events/read.c). They
- * promise each other:
+ * ring is bounded, so that the worker does not run ahead of the program: what does not fit stays
+ * in the wheel.
+ *
+ * The worker and read() let timers expire into the ring. Each relies on the other:
  *
  *   the worker	turns the wheel while a hold of timers fits into the ring, and wakes readers
- *		when there is something for them. Then it parks: it comes no more of itself
- *   read()	turns the wheel when no event is left and timers are due. Where it leaves
- *		timers behind that are due, the instance is readable, or it has the worker
- *		come
- *   anybody	who makes room or raises the threshold: the same, hwtimer_notice_unpark()
+ *		when the instance is readable. Once the ring is full, it parks: its alarm for
+ *		turns is not kicked until events are taken
+ *   read()	turns the wheel when no event is left and timers are due. If it leaves due
+ *		timers behind, the instance is readable, or read() kicks the alarm
+ *   a thread	that makes room or raises the threshold does the same, by
+ *		hwtimer_notice_unpark()
  *
  * test/proofs/events.pml is a model of this.
  *
@@ -44,7 +45,7 @@ void hwtimer_events_drop(struct hwtimer_instance *instance,
 /* ---- notify.c ---- */
 
 /**
- * struct hwtimer_notice - when readers are told
+ * struct hwtimer_notice - when readers are woken
  * @events: number of events that make poll() ready
  * @clock_set: 1 if the clock was set and no reader has been told yet; otherwise 0
  * @first: time at which events began to wait, that is, at which the first event came
@@ -84,7 +85,7 @@ void hwtimer_notice_wake(struct hwtimer_instance *instance, __poll_t mask);
 void hwtimer_notice_hang_up(struct hwtimer_instance *instance);
 
 void hwtimer_notice_unpark(struct hwtimer_instance *instance);
-bool hwtimer_notice_queued(struct hwtimer_instance *instance);
+void hwtimer_notice_queued(struct hwtimer_instance *instance);
 void hwtimer_notice_taken(struct hwtimer_instance *instance);
 
 void hwtimer_notice_watch_clock(struct hwtimer_instance *instance);

@@ -14,10 +14,10 @@
  * @instance: the instance; no lock is needed
  *
  * When the ring is full, or the events reach the limit of timers, or the user's limit has
- * left room for no other timer, no more can come. Then readers are told whatever the
+ * left room for no other timer, no more can come. Then readers are woken whatever the
  * threshold is.
  *
- * Return: whether readers have to be told of events.
+ * Return: whether readers have to be woken for events.
  */
 bool hwtimer_notice_enough(const struct hwtimer_instance *instance)
 {
@@ -104,7 +104,7 @@ void hwtimer_notice_hang_up(struct hwtimer_instance *instance)
 	hwtimer_notice_wake(instance, EPOLLHUP);
 }
 
-/* If few events are to be announced after a delay, has the worker come then. */
+/* If a delay is set for few events, kicks the alarm at which it has passed. */
 static void notice_delay(struct hwtimer_instance *instance)
 {
 	struct hwtimer_notice *notice = &instance->notice;
@@ -118,11 +118,11 @@ static void notice_delay(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_notice_unpark - have the worker come, unless readers are to come
+ * hwtimer_notice_unpark - make the worker turn the wheel again, unless a reader will
  * @instance: the instance; its lock is held
  *
- * Called when events were taken or dropped, or the threshold was raised: timers may be due
- * that nobody turns the wheel for.
+ * After events were taken or dropped, or the threshold was raised, timers may be due for which
+ * neither the worker nor a reader turns the wheel.
  */
 void hwtimer_notice_unpark(struct hwtimer_instance *instance)
 {
@@ -141,15 +141,15 @@ void hwtimer_notice_unpark(struct hwtimer_instance *instance)
  * hwtimer_notice_queued - note that events were queued
  * @instance: the instance; its lock is held
  *
- * Return: whether the caller has to call hwtimer_notice_wake() without the lock.
+ * If hwtimer_notice_readable() then, the caller has to call hwtimer_notice_wake() without the
+ * lock.
  */
-bool hwtimer_notice_queued(struct hwtimer_instance *instance)
+void hwtimer_notice_queued(struct hwtimer_instance *instance)
 {
 	lockdep_assert_held(&instance->lock);
 	if (instance->notice.first == HWTIMER_TICK_NONE)
 		instance->notice.first = ktime_get_ns();
 	notice_delay(instance);
-	return hwtimer_notice_readable(instance);
 }
 
 /**
@@ -170,7 +170,7 @@ void hwtimer_notice_taken(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_notice_set - HWTIMER_IOC_NOTIFY: choose when readers are told
+ * hwtimer_notice_set - HWTIMER_IOC_NOTIFY: choose when readers are woken
  * @instance: the instance; its lock is not held
  * @events: number of events that make poll() ready
  * @delay: time after the first event at which poll() becomes ready anyway, ns;
@@ -229,7 +229,7 @@ static bool watched(const struct hwtimer_instance *instance)
  * hwtimer_notice_watch_clock - if timers need it, begin to check whether the clock is set
  * @instance: the instance; its lock is held
  *
- * Called after a timer may have become pending.
+ * Has to follow whatever may have made a timer pending.
  */
 void hwtimer_notice_watch_clock(struct hwtimer_instance *instance)
 {
@@ -282,10 +282,10 @@ bool hwtimer_notice_take_report(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_notice_chores - tell readers if a delay has passed or the clock was set
+ * hwtimer_notice_chores - wake readers if a delay has passed or the clock was set
  * @instance: the instance; its lock is not held
  *
- * For the worker's chores. Takes the lock; does not sleep.
+ * One of the chores. Takes the lock; does not sleep.
  */
 void hwtimer_notice_chores(struct hwtimer_instance *instance)
 {

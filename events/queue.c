@@ -22,81 +22,65 @@ static unsigned int lateness_class(u64 lateness)
 		   HWTIMER_LATENESS_BUCKETS - 1U);
 }
 
-/*
- * Puts the events of timers that have expired into the ring, and counts how late they are.
- * Those that expire together often have the same class of lateness. So the loop counts them
- * in a register; in memory, each increment would have to wait for the one before. The last
- * class has no upper limit, so a lateness beyond it is classified anew each time.
- */
+/* Puts the events of timers that have expired into the ring, and counts how late they are. */
 static void events_add(struct hwtimer_instance *instance, const u32 *due,
 		       unsigned int count, u64 now)
 {
 	struct hwtimer_events *events = &instance->events;
 	struct hwtimer_stats *stats = &instance->stats;
-	unsigned int i, class = 0, alike = 0;
-	/* Latenesses of @class: from @least on, fewer than @range ns more */
-	u64 least = 0, range = HWTIMER_LATENESS_BOUND(1);
-	u64 latest = stats->lateness_max, sum = 0;
+	unsigned int i;
 
-	/* The loop below has no register left for this. */
-	for (i = 0; trace_hwtimer_expire_enabled() && i < count; i++)
-		trace_hwtimer_expire(instance, due[i], now);
 	for (i = 0; i < count; i++) {
 		struct hwtimer_record *record =
 			hwtimer_table_record(&instance->table, due[i]);
 		u64 lateness = now - record->deadline;
 
+		trace_hwtimer_expire(instance, due[i], now);
 		*hwtimer_events_id(events, events->tail + i) =
 			hwtimer_table_id(record, due[i]);
 		if (unlikely(hwtimer_record_periodic(record)))
 			record->told = 0;
 		record->lateness = min_t(u64, lateness, U32_MAX);
-		sum += record->lateness;
-		latest = max(latest, lateness);
-		if (unlikely(lateness - least >= range)) {
-			stats->lateness[class] += alike;
-			class = lateness_class(lateness);
-			least = HWTIMER_LATENESS_BOUND(class);
-			range = HWTIMER_LATENESS_BOUND(class + 1) - least;
-			alike = 0;
-		}
-		alike++;
+		stats->lateness[lateness_class(lateness)]++;
+		stats->lateness_max = max(stats->lateness_max, lateness);
+		stats->lateness_sum += record->lateness;
 	}
-	stats->lateness[class] += alike;
-	stats->lateness_max = latest;
-	stats->lateness_sum += sum;
+	stats->pending -= count;
+	stats->expired += count;
+	WRITE_ONCE(stats->ready, stats->ready + count);
 	WRITE_ONCE(events->tail, events->tail + count);
 	WRITE_ONCE(events->unread, events->unread + count);
 }
 
 /**
- * hwtimer_events_turn - let timers expire that are due
- * @instance: the instance, which is not stopped; its lock is held, and its ring is not full
+ * hwtimer_events_turn - let timers expire that are due, if the ring has room
+ * @instance: the instance; its lock is held
  * @now: ns on the instance's clock, read under the lock
  *
- * The caller then wakes the readers, if hwtimer_notice_queued() says so, and sees to it that
- * somebody turns the wheel when there is more to do.
+ * The caller then wakes the readers, if hwtimer_notice_readable(), and ensures that the wheel
+ * is turned when there is more to do.
  *
  * Return: the number of events, HWTIMER_HOLD at most; 0 does not mean that nothing is due.
  */
 unsigned int hwtimer_events_turn(struct hwtimer_instance *instance, u64 now)
 {
 	u32 due[HWTIMER_HOLD] __uninitialized;
-	unsigned int found;
+	unsigned int found = 0;
 
 	lockdep_assert_held(&instance->lock);
-	instance->events.parked = false;
-	hwtimer_wakeup_followed(instance);
-	hwtimer_wakeup_follow(instance, now);
-	found = hwtimer_wheel_advance(&instance->wheel, now, due);
-	if (!found)
-		return 0;
-	events_add(instance, due, found, now);
-	instance->stats.pending -= found;
-	instance->stats.expired += found;
-	WRITE_ONCE(instance->stats.ready, instance->stats.ready + found);
-	instance->turns++;
-	hwtimer_supply_trim(instance);
+	if (!instance->stopped && !hwtimer_events_full(&instance->events)) {
+		instance->events.parked = false;
+		hwtimer_wakeup_followed(instance);
+		hwtimer_wakeup_follow(instance, now);
+		found = hwtimer_wheel_advance(&instance->wheel, now, due);
+	}
+	if (found) {
+		events_add(instance, due, found, now);
+		instance->turns++;
+		hwtimer_supply_trim(instance);
+		hwtimer_notice_queued(instance);
+	}
+	trace_hwtimer_turn(instance, now, found);
 	return found;
 }
 

@@ -24,14 +24,14 @@
 #define READ_BATCH 16U
 
 /**
- * struct batch - events that are about to be copied to user memory
+ * struct read_batch - events that are about to be copied to user memory
  * @events: the events
  * @records: their records
  * @entries: for each event, the number of its entry; then that of the entry after the last
- *	one that was looked at
+ *	one that was read
  * @count: number of events
  */
-struct batch {
+struct read_batch {
 	struct hwtimer_event events[READ_BATCH];
 	struct hwtimer_record *records[READ_BATCH];
 	u32 entries[READ_BATCH + 1];
@@ -74,13 +74,16 @@ static void entry_prefetch(const struct hwtimer_instance *instance, u32 nr)
 	prefetchw(hwtimer_table_record(&instance->table, index));
 }
 
-/* Describes the next events, @max at most. Looks at @look entries at most. */
-static void batch_fill(const struct hwtimer_instance *instance,
-		       struct batch *batch, u32 max, u32 look, u64 now)
+/*
+ * Describes the next events, @max at most. Reads @budget entries at most. Entries that are dead
+ * become 0: no ACK counts them.
+ */
+static void batch_fill(struct hwtimer_instance *instance,
+		       struct read_batch *batch, u32 max, u32 budget, u64 now)
 {
 	const struct hwtimer_events *events = &instance->events;
 	u32 nr = events->next;
-	u32 end = nr + min(look, events->tail - nr);
+	u32 end = nr + min(budget, events->tail - nr);
 
 	batch->count = 0;
 	for (; nr != end && batch->count < max; nr++) {
@@ -89,8 +92,10 @@ static void batch_fill(const struct hwtimer_instance *instance,
 			hwtimer_table_expired(&instance->table, id);
 
 		entry_prefetch(instance, nr + READ_BATCH);
-		if (unlikely(!record))
+		if (unlikely(!record)) {
+			*hwtimer_events_id(events, nr) = 0;
 			continue;
+		}
 		event_fill(instance, &batch->events[batch->count], record, id,
 			   now);
 		batch->records[batch->count] = record;
@@ -121,56 +126,50 @@ static __always_inline void event_finish(struct hwtimer_instance *instance,
 		hwtimer_table_put_record(&instance->table, record, index);
 }
 
-/* Called before event_finish(): moves the wheel to the clock, as timers may be added to it. */
-static void finish_begin(struct hwtimer_instance *instance, u64 now)
+/*
+ * Before event_finish(): moves the wheel to the clock, if timers may be added to it. Returns
+ * whether they may.
+ */
+static bool finish_begin(struct hwtimer_instance *instance, u64 now)
 {
-	if (instance->periodic)
-		hwtimer_wakeup_follow(instance, now);
+	if (!instance->periodic)
+		return false;
+	hwtimer_wakeup_follow(instance, now);
+	return true;
 }
 
 /*
- * Called after event_finish() for @count events. @pending is stats.pending before the first
- * of them.
+ * After event_finish() for @count events. @periodic: what finish_begin() returned. It may have
+ * begun a rewind, which the worker has to finish.
  */
 static void finish_end(struct hwtimer_instance *instance, u32 count,
-		       u64 pending)
+		       bool periodic)
 {
 	instance->stats.delivered += count;
 	hwtimer_events_taken(instance, count);
-	/* finish_begin() may have begun a rewind, which the worker has to finish. */
-	if (instance->stats.pending == pending &&
-	    likely(!instance->wheel.rewinds))
+	if (!periodic)
 		return;
 	hwtimer_wakeup_rearm(instance);
 	hwtimer_notice_watch_clock(instance);
 }
 
-/* Consumes the first @copied events of a batch. */
-static void batch_finish(struct hwtimer_instance *instance,
-			 const struct batch *batch, u32 copied, u64 now)
+/* Marks an event as read, for HWTIMER_SETUP_AT_LEAST_ONCE. */
+static void event_keep(struct hwtimer_instance *instance,
+		       struct hwtimer_record *record,
+		       const struct hwtimer_event *event)
 {
-	struct hwtimer_events *events = &instance->events;
-	u32 i;
-
-	for (i = 0; i < copied; i++) {
-		const struct hwtimer_event *event = &batch->events[i];
-
-		trace_hwtimer_deliver(instance, event);
-		event_finish(instance, batch->records[i],
-			     lower_32_bits(event->id), event->expirations, now);
-	}
-	events->next = batch->entries[copied];
-	WRITE_ONCE(events->unread, events->unread - copied);
+	instance->events.read++;
+	record->flags |= HWTIMER_RECORD_READ;
+	if (hwtimer_record_periodic(record))
+		record->told = event->expirations;
 }
 
-/*
- * Marks the first @copied events of a batch as read, for HWTIMER_SETUP_AT_LEAST_ONCE. Entries that
- * were dead become 0, so that hwtimer_read_ack() does not count them.
- */
-static void batch_keep(struct hwtimer_instance *instance,
-		       const struct batch *batch, u32 copied)
+/* Ends the first @copied events of a batch, or keeps them until they are acknowledged. */
+static void batch_end(struct hwtimer_instance *instance,
+		      const struct read_batch *batch, u32 copied, u64 now)
 {
 	struct hwtimer_events *events = &instance->events;
+	bool keep = at_least_once(instance);
 	u32 i;
 
 	for (i = 0; i < copied; i++) {
@@ -178,16 +177,13 @@ static void batch_keep(struct hwtimer_instance *instance,
 		struct hwtimer_record *record = batch->records[i];
 
 		trace_hwtimer_deliver(instance, event);
-		for (; events->next != batch->entries[i]; events->next++)
-			*hwtimer_events_id(events, events->next) = 0;
-		events->next++;
-		record->flags |= HWTIMER_RECORD_READ;
-		if (hwtimer_record_periodic(record))
-			record->told = event->expirations;
+		if (unlikely(keep))
+			event_keep(instance, record, event);
+		else
+			event_finish(instance, record, lower_32_bits(event->id),
+				     event->expirations, now);
 	}
-	for (; events->next != batch->entries[copied]; events->next++)
-		*hwtimer_events_id(events, events->next) = 0;
-	events->read += copied;
+	events->next = batch->entries[copied];
 	WRITE_ONCE(events->unread, events->unread - copied);
 }
 
@@ -195,7 +191,7 @@ static void batch_keep(struct hwtimer_instance *instance,
  * Copies the first events of a batch to user memory, without page faults. Returns the number
  * of events that were copied whole.
  */
-static u32 batch_copy(const struct batch *batch, struct iov_iter *to)
+static u32 batch_copy(const struct read_batch *batch, struct iov_iter *to)
 {
 	const size_t size = sizeof(struct hwtimer_event);
 	size_t bytes;
@@ -217,30 +213,25 @@ static u32 read_some(struct hwtimer_instance *instance, struct iov_iter *to,
 		     u64 now, bool *faults)
 {
 	const struct hwtimer_events *events = &instance->events;
-	bool keep = at_least_once(instance);
-	u64 pending = instance->stats.pending;
-	struct batch batch __uninitialized;
-	u32 copied, done = 0, look = HWTIMER_HOLD;
+	struct read_batch batch __uninitialized;
+	u32 copied, done = 0, budget = HWTIMER_HOLD;
+	bool periodic = finish_begin(instance, now);
 
-	finish_begin(instance, now);
-	while (look && events->next != events->tail && !*faults) {
+	while (budget && events->next != events->tail && !*faults) {
 		u32 first = events->next;
 		size_t room = iov_iter_count(to) / sizeof(struct hwtimer_event);
 
 		if (!room)
 			break;
 		batch_fill(instance, &batch, min_t(size_t, room, READ_BATCH),
-			   look, now);
+			   budget, now);
 		copied = batch_copy(&batch, to);
 		*faults = copied < batch.count;
-		look -= batch.entries[copied] - first;
-		if (unlikely(keep))
-			batch_keep(instance, &batch, copied);
-		else
-			batch_finish(instance, &batch, copied, now);
+		budget -= batch.entries[copied] - first;
+		batch_end(instance, &batch, copied, now);
 		done += copied;
 	}
-	finish_end(instance, keep ? 0 : done, pending);
+	finish_end(instance, at_least_once(instance) ? 0 : done, periodic);
 	return done;
 }
 
@@ -251,18 +242,6 @@ static bool read_turns(const struct hwtimer_instance *instance, u64 now)
 	       !instance->stopped && !hwtimer_events_full(&instance->events);
 }
 
-/* Turns the wheel, in one hold of the lock. Returns whether there are events. */
-static bool read_turn(struct hwtimer_instance *instance, u64 now)
-{
-	unsigned int found = hwtimer_events_turn(instance, now);
-
-	trace_hwtimer_turn(instance, now, found);
-	if (found)
-		hwtimer_notice_queued(instance);
-	hwtimer_wakeup_turned(instance, now);
-	return found;
-}
-
 /* What a reader has to do without the lock after a hold of it */
 enum read_after { READ_ON, READ_FAULTS, READ_SIGNAL, READ_ENDS };
 
@@ -270,7 +249,7 @@ enum read_after { READ_ON, READ_FAULTS, READ_SIGNAL, READ_ENDS };
  * struct reader - a call of read()
  * @to: the buffers in user space
  * @done: number of events delivered so far
- * @turned: there are events that this reader has let come, and told nobody of
+ * @turned: this reader has let timers expire, and has not woken other readers for them yet
  */
 struct reader {
 	struct iov_iter *to;
@@ -279,14 +258,14 @@ struct reader {
 };
 
 /*
- * Whether a reader that leaves events has to tell the next exclusive waiter of them: while
- * the worker is parked, no event comes that would.
+ * Whether a reader that leaves events has to wake the next exclusive waiter: while the worker
+ * is parked, no other event comes to wake it.
  */
 static bool read_passes_on(struct hwtimer_instance *instance)
 {
 	if (likely(!instance->events.parked))
 		return false;
-	/* Who is not in the queue yet looks for events afterwards, and sees these. */
+	/* A thread that is not in the wait queue yet checks for events afterwards. */
 	return waitqueue_active(&instance->readers);
 }
 
@@ -301,10 +280,12 @@ static enum read_after read_hold(struct hwtimer_instance *instance,
 
 	spin_lock(&instance->lock);
 	now = hwtimer_instance_now(instance);
-	if (read_turns(instance, now))
-		reader->turned |= read_turn(instance, now);
-	else
+	if (read_turns(instance, now)) {
+		reader->turned |= hwtimer_events_turn(instance, now) > 0;
+		hwtimer_wakeup_turned(instance, now);
+	} else {
 		done = read_some(instance, reader->to, now, &faults);
+	}
 	reader->done += done;
 	if (faults)
 		after = READ_FAULTS;
@@ -379,17 +360,16 @@ ssize_t hwtimer_read_events(struct hwtimer_instance *instance,
  */
 static bool ack_some(struct hwtimer_instance *instance, u32 *count)
 {
-	u64 pending = instance->stats.pending, now;
 	struct hwtimer_events *events = &instance->events;
-	u32 look = HWTIMER_HOLD, ended = 0;
+	u32 budget = HWTIMER_HOLD, ended = 0;
 	u32 dropped = min(*count, events->dropped);
+	u64 now = hwtimer_instance_now(instance);
+	bool periodic = finish_begin(instance, now);
 
 	lockdep_assert_held(&instance->lock);
 	events->dropped -= dropped;
 	*count -= dropped;
-	now = hwtimer_instance_now(instance);
-	finish_begin(instance, now);
-	while (look-- && *count && events->head != events->next) {
+	while (budget-- && *count && events->head != events->next) {
 		u32 nr = events->head;
 		u64 id = *hwtimer_events_id(events, nr);
 		struct hwtimer_record *record;
@@ -409,7 +389,7 @@ static bool ack_some(struct hwtimer_instance *instance, u32 *count)
 			     now);
 		ended++;
 	}
-	finish_end(instance, ended, pending);
+	finish_end(instance, ended, periodic);
 	hwtimer_notice_unpark(instance);
 	return *count && (events->dropped || events->head != events->next);
 }
@@ -449,10 +429,10 @@ long hwtimer_read_ack(struct hwtimer_instance *instance, u32 count)
 static void rewind_some(struct hwtimer_instance *instance)
 {
 	struct hwtimer_events *events = &instance->events;
-	u32 look = HWTIMER_HOLD;
+	u32 budget = HWTIMER_HOLD;
 
 	lockdep_assert_held(&instance->lock);
-	for (; look-- && events->next != events->head; events->next--) {
+	for (; budget-- && events->next != events->head; events->next--) {
 		u64 id = *hwtimer_events_id(events, events->next - 1);
 		struct hwtimer_record *record;
 
@@ -466,12 +446,14 @@ static void rewind_some(struct hwtimer_instance *instance)
 		WRITE_ONCE(events->unread, events->unread + 1);
 	}
 	hwtimer_events_taken(instance, 0);
+	/* Those that were dropped meanwhile do not come again either, so no ACK may count them. */
+	events->dropped = 0;
 	/* Dead entries at the end of the ring have left it. */
 	hwtimer_notice_unpark(instance);
 }
 
 /**
- * hwtimer_read_rewind - HWTIMER_ACK_REWIND: have all events read once more
+ * hwtimer_read_rewind - HWTIMER_ACK_REWIND: make all events unread again
  * @instance: an instance with HWTIMER_SETUP_AT_LEAST_ONCE; its lock is not held
  *
  * May reschedule; takes the lock, and wakes readers without it.
@@ -482,15 +464,13 @@ void hwtimer_read_rewind(struct hwtimer_instance *instance)
 	u32 holds = HWTIMER_EVENTS / HWTIMER_HOLD;
 	bool more = true, tell = false;
 
-	spin_lock(&instance->lock);
-	instance->events.dropped = 0;
-	spin_unlock(&instance->lock);
 	while (more && holds--) {
 		spin_lock(&instance->lock);
 		rewind_some(instance);
 		more = instance->events.next != instance->events.head;
-		tell = instance->events.unread &&
-		       hwtimer_notice_queued(instance);
+		if (instance->events.unread)
+			hwtimer_notice_queued(instance);
+		tell = hwtimer_notice_enough(instance);
 		spin_unlock(&instance->lock);
 		cond_resched();
 	}

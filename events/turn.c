@@ -19,7 +19,7 @@
  *	readers			woken once if a delay of HWTIMER_IOC_NOTIFY has passed, or
  *				if the clock was set
  *	memory			128 chunks go back to the slab. Of an idle instance, also H
- *				dead entries go, or H records are looked at, or 16 blocks
+ *				dead entries go, or H records are surveyed, or 16 blocks
  *				of the table are freed, or the wheel is, in one piece
  *
  * test/kunit/slice_kunit.c checks these numbers. The cost of a single step is bounded, too:
@@ -27,7 +27,7 @@
  *	an entry or a bucket	each level of the wheel is checked, 12 at most. In the
  *				lowest level of a hierarchical wheel with 2^20 buckets,
  *				a bitmap of 256 words may be searched
- *	an alarm		see worker/worker.c
+ *	an alarm		see worker/tenant.c
  *
  * The locks that the worker takes for an instance:
  *
@@ -44,12 +44,10 @@
 #include <linux/ktime.h>
 
 #include "hwtimer.h"
-#include "trace.h"
 
 /*
- * Called when no timer was due: usually the worker woke up for timers that were
- * cancelled. Removes their entries and the next dead ones, so that the worker need not
- * wake up for those.
+ * Removes dead entries that come next. If no timer was due, the worker usually woke up for
+ * timers that were cancelled; it need not wake up for the next ones.
  */
 static void turn_skim(struct hwtimer_instance *instance)
 {
@@ -73,29 +71,24 @@ static void turn_skim(struct hwtimer_instance *instance)
  * hwtimer_turn - turn the wheel, for one slice
  * @alarm: the alarm job.turns of an instance
  *
- * Called by the worker with no lock held. Kicks the alarm for the next turn, if any.
- * Takes the lock; may reschedule, but waits for no mutex and no memory.
+ * No lock is held. Kicks the alarm for the next turn, if any. Takes the lock; may
+ * reschedule, but waits for no mutex and no memory.
  */
 void hwtimer_turn(struct hwtimer_alarm *alarm)
 {
 	struct hwtimer_instance *instance =
 		container_of(alarm, struct hwtimer_instance, job.turns);
-	unsigned int found = 0;
+	unsigned int found;
 	bool tell, full;
 	u64 now;
 
 	spin_lock(&instance->lock);
 	now = hwtimer_instance_now(instance);
 	tell = hwtimer_notice_check_clock(instance);
+	found = hwtimer_events_turn(instance, now);
+	tell |= found && hwtimer_notice_readable(instance);
+	/* The readers know of a full ring. The thread that makes room in it kicks the alarm. */
 	full = hwtimer_events_full(&instance->events);
-	if (!full && !instance->stopped)
-		found = hwtimer_events_turn(instance, now);
-	trace_hwtimer_turn(instance, now, found);
-	if (found) {
-		tell |= hwtimer_notice_queued(instance);
-		full = hwtimer_events_full(&instance->events);
-	}
-	/* The readers know of a full ring. Who makes room in it has the worker come. */
 	instance->events.parked = full;
 	if (found && !full)
 		hwtimer_wakeup_requeue(instance, now);
@@ -111,9 +104,9 @@ void hwtimer_turn(struct hwtimer_alarm *alarm)
  * hwtimer_turn_chores - do one slice of an instance's chores
  * @alarm: the alarm job.chores of an instance, on the host's clock
  *
- * Called by the worker with no lock held. All chores share the alarm. So each chore
- * checks whether its time has come, and kicks the alarm for its next time. Takes the
- * lock; may reschedule, but waits for no mutex and no memory.
+ * No lock is held. All chores share the alarm. So each chore checks whether its time has
+ * come, and kicks the alarm for its next time. Takes the lock; may reschedule, but waits for
+ * no mutex and no memory.
  */
 void hwtimer_turn_chores(struct hwtimer_alarm *alarm)
 {

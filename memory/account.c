@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counts the memory of each user's instances, and has the module parameter max_memory_user,
- * which limits it; see memory/memory.h.
+ * Counts the memory of each instance, and of each user's instances together, which the module
+ * parameter max_memory_user limits.
  *
  * The process that opens an instance is charged, for as long as the instance exists: a
  * descriptor that is passed on stays on the opener's account. Users are told apart by their
@@ -14,6 +14,7 @@
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
+#include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -24,7 +25,7 @@
 #include <linux/user_namespace.h>
 
 #include "alloc.h"
-#include "memory/memory.h"
+#include "memory/supply.h"
 
 static unsigned int max_memory_user;
 module_param(max_memory_user, uint, 0444);
@@ -42,7 +43,7 @@ static struct rb_root accounts_tree = RB_ROOT;
  * hwtimer_account_set_limit - set the limit of all users
  * @bytes: the limit
  *
- * Called at module load, and by unit tests.
+ * At module load, or in a unit test: no account exists.
  */
 void hwtimer_account_set_limit(u64 bytes)
 {
@@ -181,4 +182,88 @@ void hwtimer_account_uncharge(struct hwtimer_account *account, u64 bytes)
 {
 	if (account && bytes)
 		WARN_ON_ONCE(atomic64_sub_return(bytes, &account->bytes) < 0);
+}
+
+/* ---- what an instance takes ---- */
+
+/* What an open file takes, with what security modules add, and a tenant, bytes */
+#define HWTIMER_FILE_BYTES 1024
+
+/**
+ * hwtimer_supply_base_bytes - compute what an instance takes before its first timer
+ *
+ * That is more than the instance itself, as many instances of one user are to be charged for
+ * what they take: the slab allocator rounds up, and the file and the tenant are not small.
+ *
+ * Return: bytes of kernel memory. Any context.
+ */
+u64 hwtimer_supply_base_bytes(void)
+{
+	return roundup_pow_of_two(sizeof(struct hwtimer_instance)) +
+	       HWTIMER_FILE_BYTES;
+}
+
+/**
+ * hwtimer_supply_account - update the counters bytes and bytes_peak
+ * @instance: the instance; its lock is held
+ */
+void hwtimer_supply_account(struct hwtimer_instance *instance)
+{
+	u64 bytes = hwtimer_supply_base_bytes() +
+		    hwtimer_table_bytes(&instance->table) +
+		    instance->shrink.outgrown_bytes +
+		    (u64)instance->pool.chunks * HWTIMER_CHUNK_BYTES;
+
+	lockdep_assert_held(&instance->lock);
+	if (instance->started)
+		bytes += hwtimer_start_bytes(&instance->settings);
+	if (hwtimer_instance_extended(instance))
+		bytes += hwtimer_whole_bytes(&instance->settings);
+	instance->stats.bytes = bytes;
+	instance->stats.bytes_peak = max(instance->stats.bytes_peak, bytes);
+}
+
+/*
+ * The instance has got memory for which the account was charged @charged. Undoes the charge
+ * for what the instance has not got; the caller frees that.
+ */
+void hwtimer_supply_settle(struct hwtimer_instance *instance, u64 charged)
+{
+	u64 gained;
+
+	lockdep_assert_held(&instance->lock);
+	hwtimer_supply_account(instance);
+	gained = min(instance->stats.bytes - instance->charged, charged);
+	instance->charged += gained;
+	hwtimer_supply_uncharge(instance, charged - gained);
+}
+
+/**
+ * hwtimer_supply_returned - undo the charge for memory that the instance does not have any more
+ * @instance: the instance; its lock is held
+ *
+ * The caller frees the memory as soon as it has released the lock.
+ */
+void hwtimer_supply_returned(struct hwtimer_instance *instance)
+{
+	u64 lost;
+
+	lockdep_assert_held(&instance->lock);
+	hwtimer_supply_account(instance);
+	lost = instance->charged -
+	       min(instance->charged, instance->stats.bytes);
+	instance->charged -= lost;
+	hwtimer_supply_uncharge(instance, lost);
+}
+
+/**
+ * hwtimer_supply_release - undo the charge for all memory of an instance
+ * @instance: an instance that is being freed, which nobody uses any more, and whose
+ *	memory is freed but for its own
+ *
+ * Does not sleep.
+ */
+void hwtimer_supply_release(struct hwtimer_instance *instance)
+{
+	hwtimer_supply_uncharge(instance, instance->charged);
 }

@@ -87,7 +87,6 @@ int hwtimer_supply_reserve(struct hwtimer_instance *instance,
 void hwtimer_supply_trim(struct hwtimer_instance *instance);
 void hwtimer_supply_trim_some(struct hwtimer_instance *instance,
 			      struct hwtimer_pool *surplus);
-void hwtimer_supply_gave(struct hwtimer_instance *instance);
 void *hwtimer_supply_return(struct hwtimer_instance *instance);
 void hwtimer_supply_account(struct hwtimer_instance *instance);
 u64 hwtimer_supply_base_bytes(void);
@@ -97,14 +96,14 @@ void hwtimer_supply_release(struct hwtimer_instance *instance);
 
 /**
  * struct hwtimer_shrink - the way of an idle instance back to the memory it started with
- * @large: the instance has got memory, and nobody has looked since whether it is idle
+ * @large: the instance has got memory, and it was not checked since whether it is idle
  * @at: time of the next step, ns on CLOCK_MONOTONIC; HWTIMER_TICK_NONE: there is none
  * @scheduled: stats.scheduled at the time from which on the instance is watched: it stays
  *	the same as long as the instance is idle
  * @surveyed: number of records that were checked for their generations
  * @floor: the highest of these generations
- * @outgrown: the table that the instance has given up, and that is being freed. Used by the
- *	worker only; by nobody else before the worker has left
+ * @outgrown: the table that the instance has given up, and that is being freed. Only the worker
+ *	uses it, until it has left the instance
  * @outgrown_bytes: what the account is charged for it, until all of it is freed
  *
  * Protected by the instance's lock, except for @outgrown.

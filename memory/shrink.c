@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Gives the memory of an idle instance back; see memory/memory.h.
+ * Gives memory back: chunks that stay unused, and all that an idle instance does not need.
  *
  * An instance is idle if it has no timer and no event, and if that was so for
  * HWTIMER_IDLE_TIME, apart from timers that have come and gone before. Then the worker's
@@ -21,7 +21,7 @@
 #include <linux/ktime.h>
 
 #include "constants.h"
-#include "hwtimer.h"
+#include "memory/supply.h"
 
 /*
  * How long an instance must be idle before its memory is freed, ns: memory that is soon needed
@@ -29,7 +29,99 @@
  */
 #define HWTIMER_IDLE_TIME NSEC_PER_SEC
 
-/* Whether a table that the instance has given up is not freed yet. Called by the worker. */
+/*
+ * Time after which surplus chunks that stayed unused are freed, ns. A chunk is surplus if
+ * it is neither reserved nor one of HWTIMER_SPARE_CHUNKS. If timers come in bursts, the
+ * next burst finds the chunks still there: allocating one costs as much as scheduling
+ * several timers.
+ */
+#define HWTIMER_SPARE_TIME NSEC_PER_SEC
+
+/* ---- surplus chunks ---- */
+
+/* The number of surplus chunks, see HWTIMER_SPARE_TIME. */
+static u32 chunks_surplus(const struct hwtimer_instance *instance)
+{
+	static const struct hwtimer_demand nothing;
+	u32 spared = instance->wheel.room == U64_MAX ?
+			     HWTIMER_SPARE_CHUNKS :
+			     HWTIMER_START_SPARE_CHUNKS;
+	u32 spares = instance->pool.spares - min(spared, instance->pool.spares);
+	struct hwtimer_outlook outlook;
+	u32 wanted;
+
+	if (!spares)
+		return 0;
+	outlook = hwtimer_demand_outlook(instance, &nothing);
+	wanted = hwtimer_wheel_reserve(&instance->wheel, &outlook);
+	return spares - min(wanted, spares);
+}
+
+/* If the instance has surplus chunks, starts to count how many of them stay unused. */
+static void trim_begin(struct hwtimer_instance *instance)
+{
+	lockdep_assert_held(&instance->lock);
+	instance->trim.unused = chunks_surplus(instance);
+	instance->trim.at = HWTIMER_TICK_NONE;
+	if (!instance->trim.unused)
+		return;
+	instance->trim.at = ktime_get_ns() + HWTIMER_SPARE_TIME;
+	hwtimer_wakeup_chores(instance, instance->trim.at);
+}
+
+/**
+ * hwtimer_supply_trim - free surplus chunks later, if they stay unused
+ * @instance: the instance, which has started; its lock is held
+ *
+ * Follows whatever may have freed chunks. HWTIMER_SPARE_TIME after the first call, the worker
+ * frees the chunks that were surplus at all calls since.
+ */
+void hwtimer_supply_trim(struct hwtimer_instance *instance)
+{
+	lockdep_assert_held(&instance->lock);
+	if (instance->trim.at == HWTIMER_TICK_NONE)
+		trim_begin(instance);
+	else
+		instance->trim.unused =
+			min(instance->trim.unused, chunks_surplus(instance));
+}
+
+/**
+ * hwtimer_supply_trim_some - take unused chunks out of the pool, if it is time
+ * @instance: the instance; its lock is held
+ * @surplus: an empty pool, which gets up to HWTIMER_TRIM_CHUNKS chunks; the caller frees
+ *	them by hwtimer_pool_drain() without the lock
+ *
+ * One of the chores. Kicks their alarm for the chunks that are left.
+ */
+void hwtimer_supply_trim_some(struct hwtimer_instance *instance,
+			      struct hwtimer_pool *surplus)
+{
+	u64 now = ktime_get_ns();
+	u32 count;
+
+	lockdep_assert_held(&instance->lock);
+	if (instance->trim.at == HWTIMER_TICK_NONE)
+		return;
+	if (instance->trim.at <= now) {
+		hwtimer_supply_trim(instance);
+		count = min(instance->trim.unused, HWTIMER_TRIM_CHUNKS);
+		hwtimer_pool_trim(&instance->pool, count, surplus);
+		hwtimer_supply_returned(instance);
+		instance->trim.unused -= count;
+		if (!instance->trim.unused) {
+			trim_begin(instance);
+			return;
+		}
+		/* Others that are due by now may come before the next slice. */
+		instance->trim.at = now;
+	}
+	hwtimer_wakeup_chores(instance, instance->trim.at);
+}
+
+/* ---- an idle instance ---- */
+
+/* Whether a table that the instance has given up is not freed yet. Only the worker asks. */
 static bool shrink_frees(const struct hwtimer_instance *instance)
 {
 	return hwtimer_table_end(&instance->shrink.outgrown);
@@ -68,7 +160,7 @@ static void shrink_begin(struct hwtimer_instance *instance)
  * hwtimer_shrink_watch - watch an instance without timers
  * @instance: the instance, which has started; its lock is held
  *
- * For hwtimer_shrink_ended(). If the instance is watched already, the worker finds out that
+ * If the instance is watched already, the worker finds out that
  * timers have come and gone.
  */
 noinline void hwtimer_shrink_watch(struct hwtimer_instance *instance)
@@ -105,7 +197,7 @@ static void shrink_table(struct hwtimer_instance *instance)
 static void shrink_freed(struct hwtimer_instance *instance)
 {
 	instance->shrink.outgrown_bytes = 0;
-	hwtimer_supply_gave(instance);
+	hwtimer_supply_returned(instance);
 }
 
 /*
@@ -135,7 +227,7 @@ static bool shrink_step(struct hwtimer_instance *instance,
 		*memory = hwtimer_supply_return(instance);
 	else
 		return false;
-	hwtimer_supply_gave(instance);
+	hwtimer_supply_returned(instance);
 	return true;
 }
 
@@ -152,7 +244,7 @@ static bool shrink_idle(const struct hwtimer_instance *instance)
  * @surplus: a pool, which gets up to HWTIMER_TRIM_CHUNKS chunks; the caller frees them by
  *	hwtimer_pool_drain() without the lock
  *
- * For the worker's chores. Kicks their alarm for the next step. The caller then calls
+ * One of the chores. Kicks their alarm for the next step. The caller then calls
  * hwtimer_shrink_free() without the lock.
  *
  * Return: memory that the caller frees by kvfree() without the lock; NULL: none.
@@ -174,7 +266,7 @@ void *hwtimer_shrink_some(struct hwtimer_instance *instance,
 	} else if (shrink_frees(instance)) {
 		shrink_at(instance, now);
 	} else if (!shrink_idle(instance)) {
-		/* Whoever ends the last timer begins anew. */
+		/* The end of the last timer starts it again. */
 		shrink->at = HWTIMER_TICK_NONE;
 		shrink->large = true;
 	} else if (instance->stats.scheduled != shrink->scheduled) {
@@ -192,7 +284,7 @@ void *hwtimer_shrink_some(struct hwtimer_instance *instance,
  * hwtimer_shrink_free - free some of the table that hwtimer_shrink_some() has given up
  * @instance: the instance; its lock is not held
  *
- * Called by the worker. May reschedule; takes no lock of the instance.
+ * Only the worker may call it. May reschedule; takes no lock of the instance.
  */
 void hwtimer_shrink_free(struct hwtimer_instance *instance)
 {

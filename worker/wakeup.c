@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tells the worker when to come to an instance, and moves the wheel to the clock; see
+ * Kicks the alarms of an instance, and moves the wheel to the clock; see
  * worker/worker.h.
  *
  * The worker turns the wheel only when the wheel has something to do. So while no timer
@@ -14,7 +14,7 @@
 #include "hwtimer.h"
 
 /**
- * hwtimer_wakeup_chores - have the worker do its chores for an instance
+ * hwtimer_wakeup_chores - make the worker do an instance's chores
  * @instance: the instance; its lock is held
  * @time: latest time for that, ns on the host's CLOCK_MONOTONIC
  */
@@ -55,13 +55,13 @@ u64 hwtimer_wakeup_earliest(const struct hwtimer_instance *instance)
 }
 
 /*
- * If the clock can be set back, has the chores' alarm, on CLOCK_MONOTONIC, wake the worker
- * within a tick, too, unless the alarm for turns is true. It is true if no pending timer
- * is for an earlier time than that. A timer that was overdue when it was scheduled is
- * filed under a later tick, and what is due already is kicked for the present time: if the
- * clock is set back before the worker comes, that alarm comes late by as much, and the
- * clock may look as if nobody had set it. @next is what wakeup_next() returns. While the ring is
- * full, nobody waits for the worker.
+ * If the clock can be set back, also kicks the chores' alarm, which is on CLOCK_MONOTONIC, for a
+ * tick later, unless the alarm for turns is exact. It is exact if no pending timer is for an
+ * earlier time than the alarm. A timer that was overdue when it was scheduled is filed under a
+ * later tick, and for what is due already the alarm is kicked for the present time: if the clock
+ * is set back before the worker comes, that alarm comes late by as much, and the clock's time
+ * does not show that it was set. @next is what wakeup_next() returns. While the ring is full, no
+ * reader waits for the worker.
  */
 static void guard_due(struct hwtimer_instance *instance, u64 next, u64 now)
 {
@@ -142,7 +142,7 @@ void hwtimer_wakeup_turned(struct hwtimer_instance *instance, u64 now)
 }
 
 /**
- * hwtimer_wakeup_again - have the worker turn the wheel now
+ * hwtimer_wakeup_again - make the worker turn the wheel now
  * @instance: the instance, whose alarm for turns is not kicked; its lock is held
  */
 void hwtimer_wakeup_again(struct hwtimer_instance *instance)

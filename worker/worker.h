@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who turns the wheels, and when: workers, which call functions at given times, the clocks by
- * which they do, and what an instance asks of its worker.
+ * Workers, which call functions at given times; the clocks on which these times are; and when an
+ * instance needs its worker.
  *
  * A worker is a kthread with one hrtimer for each clock, which wakes it for the earliest alarm.
  * It knows nothing of instances: an alarm carries the function that serves it, as a work item
@@ -84,7 +84,7 @@ static inline s64 hwtimer_clock_offset(const struct hwtimer_clock_desc *clock)
 	return ktime_to_ns(ktime_mono_to_any(0, offset));
 }
 
-/* ---- worker.c ---- */
+/* ---- job.c ---- */
 
 /**
  * typedef hwtimer_serve_fn - function that serves an alarm whose time has come
@@ -152,26 +152,6 @@ struct hwtimer_job {
 	bool detached;
 };
 
-/**
- * struct hwtimer_tenant_id - by whom tenants are told apart
- * @uid: the user
- * @cgroup: the id of the cgroup in the version 2 hierarchy
- */
-struct hwtimer_tenant_id {
-	kuid_t uid;
-	u64 cgroup;
-};
-
-struct hwtimer_worker *hwtimer_worker_create(unsigned int nr,
-					     unsigned int priority);
-void hwtimer_worker_stop(struct hwtimer_worker *worker);
-void hwtimer_worker_free(struct hwtimer_worker *worker);
-
-struct hwtimer_tenant *hwtimer_tenant_get(struct hwtimer_worker *worker,
-					  const struct hwtimer_tenant_id *id);
-void hwtimer_tenant_put(struct hwtimer_tenant *tenant);
-u64 hwtimer_tenant_spent(struct hwtimer_tenant *tenant, unsigned int *nr);
-
 void hwtimer_job_init(struct hwtimer_job *job, hwtimer_serve_fn *turn,
 		      hwtimer_serve_fn *chores);
 struct hwtimer_tenant *hwtimer_worker_tenant(const struct hwtimer_job *job);
@@ -184,6 +164,30 @@ u64 hwtimer_worker_wakeups(const struct hwtimer_job *job);
 u64 hwtimer_worker_spent(const struct hwtimer_job *job);
 pid_t hwtimer_worker_pid(const struct hwtimer_job *job,
 			 struct pid_namespace *namespace);
+
+/* ---- tenant.c ---- */
+
+/**
+ * struct hwtimer_tenant_id - the key of a tenant
+ * @uid: the user
+ * @cgroup: the id of the cgroup in the version 2 hierarchy
+ */
+struct hwtimer_tenant_id {
+	kuid_t uid;
+	u64 cgroup;
+};
+
+struct hwtimer_tenant *hwtimer_tenant_get(struct hwtimer_worker *worker,
+					  const struct hwtimer_tenant_id *id);
+void hwtimer_tenant_put(struct hwtimer_tenant *tenant);
+u64 hwtimer_tenant_spent(struct hwtimer_tenant *tenant, unsigned int *nr);
+
+/* ---- worker.c ---- */
+
+struct hwtimer_worker *hwtimer_worker_create(unsigned int nr,
+					     unsigned int priority);
+void hwtimer_worker_stop(struct hwtimer_worker *worker);
+void hwtimer_worker_free(struct hwtimer_worker *worker);
 
 /* ---- workers.c ---- */
 

@@ -81,7 +81,7 @@ bool hwtimer_workers_parameters_valid(void)
 }
 
 /* Creates the worker @nr, unless another thread is faster. Returns it or an ERR_PTR(). */
-static struct hwtimer_worker *worker_create(unsigned int nr)
+static struct hwtimer_worker *worker_add(unsigned int nr)
 {
 	struct hwtimer_worker *worker =
 		hwtimer_worker_create(nr, worker_rt_prio);
@@ -102,10 +102,10 @@ static struct hwtimer_worker *worker_create(unsigned int nr)
 static struct hwtimer_worker *worker_get(void)
 {
 	unsigned int nr = raw_smp_processor_id() % workers;
-	/* Pairs with the cmpxchg() in worker_create(). */
+	/* Pairs with the cmpxchg() in worker_add(). */
 	struct hwtimer_worker *worker = smp_load_acquire(&hwtimer_workers[nr]);
 
-	return worker ?: worker_create(nr);
+	return worker ?: worker_add(nr);
 }
 
 /**
@@ -143,7 +143,7 @@ hwtimer_workers_tenant(const struct hwtimer_tenant_id *id)
 /**
  * hwtimer_workers_stop - end the threads of all workers, at module unload
  *
- * Called when no file is open. A work item may still free an instance that a worker served
+ * No file is open. A work item may still free an instance that a worker served
  * when it was closed. May sleep.
  */
 void hwtimer_workers_stop(void)
@@ -158,7 +158,7 @@ void hwtimer_workers_stop(void)
 /**
  * hwtimer_workers_free - free all workers, at module unload
  *
- * Called after hwtimer_workers_stop(), when all instances are freed.
+ * hwtimer_workers_stop() was called before, and all instances are freed.
  */
 void hwtimer_workers_free(void)
 {

@@ -22,7 +22,7 @@
 #define DEAD_DURING 16384
 
 /**
- * harness_init - wheel_begin() in memory/supply.c
+ * harness_init - wheel_begin() in memory/start.c
  * @harness: the harness to initialize
  * @shape: shape of the wheel
  * @timers: limit of pending timers

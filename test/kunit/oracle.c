@@ -417,7 +417,7 @@ void oracle_compact(struct oracle *oracle)
 }
 
 /**
- * oracle_grow - replace the wheel by a larger one, as memory/supply.c does
+ * oracle_grow - replace the wheel by a larger one, as memory/start.c does
  * @oracle: the oracle of the wheel
  * @shape: the shape of the larger wheel; its tick is that of the wheel
  */

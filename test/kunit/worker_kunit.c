@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of worker/worker.c: jobs of no instance, in a worker of the test. KUnit runs
- * these.
+ * Unit tests of a worker, its tenants and their jobs: jobs of no instance, in a worker of the
+ * test. KUnit runs these.
  *
  * The fence is a second job of the same worker. When the worker has served an alarm of
  * the fence, it has served or dropped everything that was due before that alarm.

@@ -61,7 +61,7 @@ SOURCES = ["*.[ch]", *("%s/*.[ch]" % room for room in ROOMS), "uapi/linux/*.h"]
 MODULE = ["Kbuild", *SOURCES]
 
 FILES = ["wheel/wheel.c", "wheel/hashed.c", "wheel/hierarchy.c", "wheel/table.c", "events/read.c",
-         "instance/instance.c", "worker/worker.c"]
+         "instance/instance.c", "worker/worker.c", "worker/tenant.c", "worker/job.c"]
 WHEEL = {"wheel/wheel.c", "wheel/hashed.c", "wheel/hierarchy.c"}
 
 # Calls that only make the module faster, or that check or trace: without them it does the

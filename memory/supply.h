@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the files of this room share.
+ */
+#ifndef HWTIMER_SUPPLY_H
+#define HWTIMER_SUPPLY_H
+
+#include <linux/sched/signal.h>
+
+#include "hwtimer.h"
+
+/*
+ * Whether the caller must not allocate, because it is being killed. Its requests fail with
+ * ENOMEM, which it does not live to see.
+ */
+static inline bool hwtimer_supply_unwanted(void)
+{
+	return fatal_signal_pending(current);
+}
+
+/* The maximum number of records: each timer may be periodic, and then has two. */
+static inline u32 hwtimer_records_max(const struct hwtimer_settings *settings)
+{
+	return 2 * settings->timers;
+}
+
+static inline struct hwtimer_outlook
+hwtimer_demand_outlook(const struct hwtimer_instance *instance,
+		       const struct hwtimer_demand *demand)
+{
+	u32 periodic =
+		instance->periodic + demand->periodic + demand->extensions;
+
+	return (struct hwtimer_outlook){
+		.adds = demand->timers,
+		.moves = demand->moves,
+		.resting = periodic,
+		.live = instance->stats.pending + demand->timers + periodic,
+	};
+}
+
+/**
+ * struct hwtimer_supply - memory that was allocated, and that the instance has not got yet
+ * @chunks: spare chunks
+ * @block: slots for the table
+ * @wheel: the whole wheel, to replace the one with which the instance started; NULL: none
+ * @memory: memory of @wheel and of a ring of events; NULL: none, or the instance has got it
+ */
+struct hwtimer_supply {
+	struct hwtimer_pool chunks;
+	struct hwtimer_block block;
+	struct hwtimer_wheel *wheel;
+	void *memory;
+};
+
+/* Undoes a charge for memory that was not allocated, or was freed. */
+static inline void
+hwtimer_supply_uncharge(const struct hwtimer_instance *instance, u64 bytes)
+{
+	hwtimer_account_uncharge(instance->account, bytes);
+}
+
+/* ---- start.c ---- */
+
+u64 hwtimer_start_bytes(const struct hwtimer_settings *settings);
+u64 hwtimer_whole_bytes(const struct hwtimer_settings *settings);
+int hwtimer_whole_get(struct hwtimer_instance *instance,
+		      struct hwtimer_supply *supply);
+void hwtimer_whole_use(struct hwtimer_instance *instance,
+		       struct hwtimer_supply *supply);
+
+/* ---- account.c ---- */
+
+void hwtimer_supply_returned(struct hwtimer_instance *instance);
+void hwtimer_supply_settle(struct hwtimer_instance *instance, u64 charged);
+
+#endif /* HWTIMER_SUPPLY_H */
