@@ -248,7 +248,8 @@ static u32 read_some(struct hwtimer_instance *instance, struct iov_iter *to,
 static bool read_turns(const struct hwtimer_instance *instance, u64 now)
 {
 	return !instance->events.unread && instance->wakeup.at <= now &&
-	       !instance->stopped && !hwtimer_events_full(&instance->events);
+	       !hwtimer_instance_stopped(instance) &&
+	       !hwtimer_events_full(&instance->events);
 }
 
 /* Turns the wheel, in one hold of the lock. Returns whether there are events. */

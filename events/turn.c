@@ -58,7 +58,7 @@ static void turn_skim(struct hwtimer_instance *instance)
 	spin_lock(&instance->lock);
 	/* The clock may have been set since hwtimer_turn() read it. */
 	now = hwtimer_instance_now(instance);
-	if (!instance->stopped) {
+	if (!hwtimer_instance_stopped(instance)) {
 		hwtimer_wakeup_follow(instance, now);
 		hwtimer_wheel_skim(&instance->wheel, HWTIMER_HOLD);
 		/* Without the dead entries the wheel may be able to go forward. */
@@ -88,7 +88,7 @@ void hwtimer_turn(struct hwtimer_alarm *alarm)
 	now = hwtimer_instance_now(instance);
 	tell = hwtimer_notice_check_clock(instance);
 	full = hwtimer_events_full(&instance->events);
-	if (!full && !instance->stopped)
+	if (!full && !hwtimer_instance_stopped(instance))
 		found = hwtimer_events_turn(instance, now);
 	trace_hwtimer_turn(instance, now, found);
 	if (found) {

@@ -129,8 +129,11 @@ static void stop_first(struct hwtimer_instance *instance)
 {
 	lockdep_assert_held(&instance->lock);
 	instance->stopped_at = hwtimer_instance_now(instance);
-	/* Pairs with the smp_load_acquire() in hwtimer_instance_drained(). */
-	smp_store_release(&instance->stopped, true);
+	/*
+	 * Pairs with the smp_load_acquire() in hwtimer_instance_drained() and in
+	 * hwtimer_instance_new().
+	 */
+	smp_store_release(&instance->life, HWTIMER_STOPPED);
 	hwtimer_worker_forget(&instance->job);
 	/* What the worker has to come for in spite of that. */
 	if (instance->trim.at != HWTIMER_TICK_NONE)
@@ -152,7 +155,7 @@ void hwtimer_instance_stop(struct hwtimer_instance *instance)
 	__poll_t mask = 0;
 
 	spin_lock(&instance->lock);
-	if (!instance->stopped) {
+	if (!hwtimer_instance_stopped(instance)) {
 		stop_first(instance);
 		mask = hwtimer_instance_drained(instance) ?
 			       EPOLLHUP :

@@ -46,8 +46,9 @@ union argument {
 static long ioctl_info(struct hwtimer_instance *instance,
 		       union argument *argument)
 {
-	/* Before the settings: if it has started, they do not change any more. */
-	bool started = hwtimer_instance_started(instance);
+	/* Before the settings: if it is not new, they do not change any more. */
+	bool started = !hwtimer_instance_new(instance) &&
+		       READ_ONCE(instance->start_memory);
 	struct hwtimer_settings copy;
 	/*
 	 * Does not take the mutex setup. A program calls this to find out what descriptor
@@ -315,7 +316,7 @@ bool hwtimer_ioctl_waits(const struct hwtimer_instance *instance,
 	case _IOC_NR(HWTIMER_IOC_RESCHEDULE):
 	case _IOC_NR(HWTIMER_IOC_SUBMIT):
 	case _IOC_NR(HWTIMER_IOC_BULK):
-		return !hwtimer_instance_started(instance);
+		return hwtimer_instance_new(instance);
 	default:
 		return false;
 	}

@@ -99,24 +99,6 @@ struct hwtimer_settings hwtimer_settings_default(void)
 	return settings;
 }
 
-static void settings_write(struct hwtimer_instance *instance,
-			   const struct hwtimer_settings *settings)
-{
-	lockdep_assert_held(&instance->setup);
-	spin_lock(&instance->lock);
-	instance->settings = *settings;
-	spin_unlock(&instance->lock);
-}
-
-/* Returns 0, or the error for an instance whose settings cannot change any more. */
-static int settings_refused(struct hwtimer_instance *instance)
-{
-	return READ_ONCE(instance->stopped) ||
-			       hwtimer_instance_started(instance) ?
-		       -EBUSY :
-		       0;
-}
-
 /**
  * hwtimer_settings_set - give an instance other settings
  * @instance: the instance; neither its mutex setup nor its lock is held
@@ -128,14 +110,17 @@ static int settings_refused(struct hwtimer_instance *instance)
 int hwtimer_settings_set(struct hwtimer_instance *instance,
 			 const struct hwtimer_settings *settings)
 {
-	int err;
+	int err = 0;
 
 	/* Its holder may be a thread that hardly gets any processor time. */
 	if (mutex_lock_killable(&instance->setup))
 		return -EINTR;
-	err = settings_refused(instance);
-	if (!err)
-		settings_write(instance, settings);
+	spin_lock(&instance->lock);
+	if (hwtimer_instance_new(instance))
+		instance->settings = *settings;
+	else
+		err = -EBUSY;
+	spin_unlock(&instance->lock);
 	mutex_unlock(&instance->setup);
 	return err;
 }

@@ -152,7 +152,7 @@ static int wheel_begin(struct hwtimer_instance *instance,
 	wheel.room = HWTIMER_START_ENTRIES;
 
 	spin_lock(&instance->lock);
-	instance->start_memory = memory;
+	WRITE_ONCE(instance->start_memory, memory);
 	instance->wheel_memory = memory;
 	instance->wheel = wheel;
 	ring_begin(instance, &shape, memory, HWTIMER_START_EVENTS);
@@ -163,8 +163,12 @@ static int wheel_begin(struct hwtimer_instance *instance,
 	instance->job.turns.offset = instance->offsets[settings->clock->nr];
 	hwtimer_worker_attach(&instance->job, tenant);
 	wheel_stride(instance);
-	/* Pairs with the smp_load_acquire() in hwtimer_instance_started(). */
-	smp_store_release(&instance->started, true);
+	/*
+	 * If it was stopped meanwhile, it stays so. Pairs with the smp_load_acquire() in
+	 * hwtimer_instance_new().
+	 */
+	if (!hwtimer_instance_stopped(instance))
+		smp_store_release(&instance->life, HWTIMER_STARTED);
 	spin_unlock(&instance->lock);
 	return 0;
 }
@@ -175,8 +179,8 @@ static int wheel_begin(struct hwtimer_instance *instance,
  *
  * The worker counts the instance as one of the current process's user and cgroup from now on.
  *
- * Return: 0; -ESHUTDOWN: the instance is stopped; -EINTR: the caller is being killed; -ENOMEM.
- * May sleep; takes the mutex setup and the instance's lock.
+ * Return: 0: the instance has started, or it is stopped; -EINTR: the caller is being killed;
+ * -ENOMEM. May sleep; takes the mutex setup and the instance's lock.
  */
 int hwtimer_supply_start(struct hwtimer_instance *instance)
 {
@@ -184,10 +188,8 @@ int hwtimer_supply_start(struct hwtimer_instance *instance)
 	struct hwtimer_tenant *tenant;
 	int err = 0;
 
-	if (hwtimer_instance_started(instance))
+	if (!hwtimer_instance_new(instance))
 		return 0;
-	if (READ_ONCE(instance->stopped))
-		return -ESHUTDOWN;
 	tenant = hwtimer_workers_tenant(&id);
 	if (IS_ERR(tenant))
 		return PTR_ERR(tenant);
@@ -196,8 +198,8 @@ int hwtimer_supply_start(struct hwtimer_instance *instance)
 		err = -EINTR;
 		goto put;
 	}
-	/* Another thread may have started the instance. */
-	if (!instance->started) {
+	/* Another thread may have started or stopped the instance. */
+	if (hwtimer_instance_new(instance)) {
 		err = wheel_begin(instance, tenant, &id);
 		if (!err)
 			tenant = NULL;
@@ -235,7 +237,7 @@ void hwtimer_supply_account(struct hwtimer_instance *instance)
 		    (u64)instance->pool.chunks * HWTIMER_CHUNK_BYTES;
 
 	lockdep_assert_held(&instance->lock);
-	if (instance->started)
+	if (instance->start_memory)
 		bytes += wheel_bytes(&start, HWTIMER_START_EVENTS);
 	if (hwtimer_instance_extended(instance))
 		bytes += wheel_bytes(&instance->wheel.shape, HWTIMER_EVENTS);
@@ -706,6 +708,9 @@ static noinline int supply_reserve_slowly(struct hwtimer_instance *instance,
 	bool swept = false;
 	int err = 0;
 
+	/* It takes no timers, and there is no wheel if it never started. */
+	if (hwtimer_instance_stopped(instance))
+		return 0;
 	for (;;) {
 		bool outgrown = wheel_outgrown(instance, demand);
 
@@ -788,7 +793,7 @@ static __always_inline bool lock_ready(struct hwtimer_instance *instance,
 
 /**
  * hwtimer_supply_reserve - allocate the memory for some requests, and lock the instance
- * @instance: the instance, which has started unless @demand is all 0; its lock is not
+ * @instance: the instance, which is not new unless @demand is all 0; its lock is not
  *	held
  * @demand: what the requests in this hold of the lock may need
  *

@@ -219,6 +219,12 @@ static noinline void bulk_cancel(struct hwtimer_instance *instance, u32 flags,
 	u32 i, left = count, others = 0;
 	unsigned int turn = 0;
 
+	/* The instance was stopped before it started. */
+	if (unlikely(!hwtimer_table_end(&instance->table))) {
+		for (i = 0; i < count; i++)
+			words[i] = -ENOENT;
+		return;
+	}
 	cancel_fetch(&instance->table, records[turn], words, here);
 	while (here) {
 		u32 next = min_t(u32, left - here, HWTIMER_AHEAD);
@@ -290,7 +296,7 @@ static noinline int bulk_prepare(struct hwtimer_instance *instance,
 				 u32 count)
 {
 	for (;;) {
-		bool started = hwtimer_instance_started(instance);
+		bool started = !hwtimer_instance_new(instance);
 		int err = hwtimer_bulk_check(instance, bulk);
 
 		if (err || started)
@@ -371,8 +377,7 @@ int hwtimer_bulk_run(struct hwtimer_instance *instance,
 		     const struct hwtimer_bulk *bulk, u64 *words, u32 count)
 {
 	/* Most bulks are valid anyway, and most instances are ready. */
-	if (unlikely(!bulk_plain(bulk) ||
-		     !hwtimer_instance_started(instance))) {
+	if (unlikely(!bulk_plain(bulk) || hwtimer_instance_new(instance))) {
 		int ret = bulk_prepare(instance, bulk, words, count);
 
 		if (ret)

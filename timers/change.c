@@ -48,7 +48,7 @@ int hwtimer_change_pending(struct hwtimer_instance *instance,
 	struct hwtimer_record *record;
 
 	lockdep_assert_held(&instance->lock);
-	if (instance->stopped)
+	if (hwtimer_instance_stopped(instance))
 		return -ESHUTDOWN;
 	record = hwtimer_table_find(&instance->table, request->id);
 	if (!record)

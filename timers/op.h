@@ -117,7 +117,7 @@ static __always_inline u64 hwtimer_op_deadline(s64 time, u32 flags,
 static __always_inline u32
 hwtimer_op_room(const struct hwtimer_instance *instance, u32 wanted)
 {
-	if (instance->stopped)
+	if (hwtimer_instance_stopped(instance))
 		return 0;
 	return min(wanted, instance->settings.timers -
 				   hwtimer_instance_timers(instance));
@@ -132,7 +132,7 @@ hwtimer_op_room(const struct hwtimer_instance *instance, u32 wanted)
 static __always_inline int
 hwtimer_op_refusal(const struct hwtimer_instance *instance)
 {
-	return instance->stopped ? -ESHUTDOWN : -ENOSPC;
+	return hwtimer_instance_stopped(instance) ? -ESHUTDOWN : -ENOSPC;
 }
 
 /**
@@ -145,7 +145,8 @@ hwtimer_op_refusal(const struct hwtimer_instance *instance)
 static inline int hwtimer_op_no_timer(const struct hwtimer_instance *instance,
 				      u32 op)
 {
-	return op == HWTIMER_OP_RESCHEDULE && READ_ONCE(instance->stopped) ?
+	return op == HWTIMER_OP_RESCHEDULE &&
+			       hwtimer_instance_stopped(instance) ?
 		       -ESHUTDOWN :
 		       -ENOENT;
 }
@@ -262,7 +263,7 @@ hwtimer_op_reschedule(struct hwtimer_instance *instance, u64 id, s64 time,
 {
 	struct hwtimer_record *record;
 
-	if (instance->stopped)
+	if (hwtimer_instance_stopped(instance))
 		return -ESHUTDOWN;
 	record = hwtimer_table_find(&instance->table, id);
 	if (!record)

@@ -306,7 +306,7 @@ static noinline void requests_prepare_slowly(struct hwtimer_instance *instance,
 	int err = 0;
 
 	for (;;) {
-		bool started = hwtimer_instance_started(instance);
+		bool started = !hwtimer_instance_new(instance);
 
 		requests_check(hwtimer_settings_get(instance, &copy), requests,
 			       count, demand);
@@ -328,7 +328,7 @@ static __always_inline void requests_prepare(struct hwtimer_instance *instance,
 					     u32 count,
 					     struct hwtimer_demand *demand)
 {
-	if (unlikely(!hwtimer_instance_started(instance)))
+	if (unlikely(hwtimer_instance_new(instance)))
 		requests_prepare_slowly(instance, requests, count, demand);
 	else
 		requests_check(&instance->settings, requests, count, demand);
