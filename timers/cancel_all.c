@@ -76,7 +76,7 @@ static int cancel_some(struct hwtimer_instance *instance,
 	struct hwtimer_timer __user *to = u64_to_user_ptr(list->timers);
 	const struct hwtimer_table *table = &instance->table;
 	struct hwtimer_record *record;
-	struct hwtimer_moment moment;
+	struct hwtimer_hold hold;
 	u64 end, last;
 	int ret = 0;
 
@@ -88,7 +88,7 @@ static int cancel_some(struct hwtimer_instance *instance,
 	}
 	list->cursor = array_index_nospec(list->cursor, end);
 	last = min(list->cursor + HWTIMER_HOLD, end);
-	hwtimer_op_begin(instance, &moment);
+	hwtimer_hold_begin(instance, &hold);
 	for (; *done < list->count && list->cursor < last; list->cursor++) {
 		record = hwtimer_table_next(table, &list->cursor,
 					    last - list->cursor);
@@ -96,12 +96,12 @@ static int cancel_some(struct hwtimer_instance *instance,
 			break;
 		ret = timer_end(instance, record, list->cursor, list->flags,
 				to ? &to[*done] : NULL,
-				hwtimer_moment_now(&moment));
+				hwtimer_hold_now(&hold));
 		if (ret < 0)
 			break;
 		*done += ret;
 	}
-	hwtimer_op_end(instance, HWTIMER_HOLD, &moment);
+	hwtimer_hold_end(instance, HWTIMER_HOLD, &hold);
 	return ret < 0 ? ret : *done < list->count && list->cursor < end;
 }
 

@@ -12,14 +12,14 @@
 #include <uapi/linux/hwtimer.h>
 
 struct hwtimer_instance;
-struct hwtimer_moment;
+struct hwtimer_hold;
 
 /* Flags of a RESCHEDULE that gives the timer all fields of the request */
 #define HWTIMER_CHANGE_FLAGS (HWTIMER_REQ_SET | HWTIMER_REQ_REARM)
 
 int hwtimer_change_pending(struct hwtimer_instance *instance,
 			   const struct hwtimer_request *request,
-			   struct hwtimer_moment *moment);
+			   struct hwtimer_hold *hold);
 int hwtimer_change_end(struct hwtimer_instance *instance,
 		       const struct hwtimer_request *request);
 
