@@ -14,8 +14,10 @@
 struct hwtimer_bulk;
 struct hwtimer_instance;
 struct hwtimer_list;
+struct hwtimer_record;
 struct hwtimer_settings;
 struct hwtimer_submit;
+struct hwtimer_timer;
 
 /* ---- run.c ---- */
 
@@ -47,6 +49,32 @@ int hwtimer_bulk_check(struct hwtimer_instance *instance,
 		       const struct hwtimer_bulk *bulk);
 int hwtimer_bulk_run(struct hwtimer_instance *instance,
 		     const struct hwtimer_bulk *bulk, u64 *words, u32 count);
+
+/* ---- list.c ---- */
+
+/**
+ * struct hwtimer_scan - a LIST or CANCEL_ALL on its way through the timers
+ * @instance: the instance
+ * @list: the argument of the ioctl, with the cursor
+ * @visit: visit a record in use, at @index, with the lock held. Returns 1 if its timer counts, 0
+ *	if not, or -EFAULT: the scan comes again to the same record
+ * @ends: @visit ends timers
+ * @done: number of timers that count so far, and so the next place in the array
+ * @now: the time of this hold of the lock, ns on the instance's clock
+ */
+struct hwtimer_scan {
+	struct hwtimer_instance *instance;
+	struct hwtimer_list *list;
+	int (*visit)(struct hwtimer_scan *scan, struct hwtimer_record *record,
+		     u32 index);
+	bool ends;
+	u32 done;
+	u64 now;
+};
+
+int hwtimer_scan_copy(const struct hwtimer_scan *scan,
+		      const struct hwtimer_timer *timer);
+long hwtimer_scan_run(struct hwtimer_scan *scan);
 
 /* ---- cancel_all.c ---- */
 
