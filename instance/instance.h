@@ -40,10 +40,10 @@ void hwtimer_instance_stop(struct hwtimer_instance *instance);
 
 /* ---- ioctl.c ---- */
 
-long hwtimer_ioctl(struct hwtimer_instance *instance, unsigned int command,
+long hwtimer_ioctl(struct hwtimer_instance *instance, unsigned int number,
 		   void __user *argument);
 bool hwtimer_ioctl_waits(const struct hwtimer_instance *instance,
-			 unsigned int command);
+			 unsigned int number);
 
 /* ---- uring.c ---- */
 
