@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Defines the instance, its locks, and the rooms of the module. Included by every source
- * file that handles instances.
+ * Defines the instance, its locks, and the rooms of the module.
  *
  * One open("/dev/hwtimer") creates one instance, which belongs to the file. The worker that
  * turns its wheel uses the instance, too, until it has left it.
@@ -20,10 +19,10 @@
  *
  *   instance	one open file: its calls, its settings, its life
  *   show	STATS, QUERY, LIST, fdinfo, debugfs
- *   timers	what a program does to timers
- *   events	how timers leave, and come back
- *   memory	reserve before promising; whose memory
- *   worker	who turns the wheels, and when
+ *   timers	SCHEDULE, CANCEL and RESCHEDULE, of one timer or many; CANCEL_ALL
+ *   events	timers expire, are read, and periodic ones come back
+ *   memory	reserves what timers need, and accounts for it
+ *   worker	the threads that turn the wheels, and when they wake up
  *   wheel	which timers are due: data structures without a lock or a clock
  *
  * Locks. A lock is taken inside the locks that are indented less:
@@ -97,9 +96,9 @@ struct hwtimer_settings {
 };
 
 /**
- * struct hwtimer_listing - an entry of the registry: an instance, or a reader's place
+ * struct hwtimer_listing - an entry of the registry: an instance, or a reader's cursor
  * @entry: entry in the list, or in none; protected by the registry's lock
- * @instance: the instance; NULL: this is a reader's place. Constant
+ * @instance: the instance; NULL: this is a reader's cursor. Constant
  */
 struct hwtimer_listing {
 	struct list_head entry;
@@ -119,7 +118,7 @@ struct hwtimer_listing {
  *	constant. Counts all instances of the machine, so programs must not see it
  * @opener: process that created the instance, as its pid in the initial pid namespace;
  *	constant
- * @account: the account of the process that opened the instance, whoever uses it now;
+ * @account: the account of the process that opened the instance, whichever process uses it now;
  *	NULL: no limit. Constant
  * @charged: bytes of kernel memory that the instance has charged to @account, apart from
  *	memory that is just being allocated
@@ -147,7 +146,7 @@ struct hwtimer_listing {
  * @readers: wait queue of read() and poll(); has its own lock
  * @job: the alarms at which the worker serves the instance; see struct hwtimer_job
  * @users: number of those that may still use the instance: its file, the worker of @job,
- *	and readers of debugfs. The last one has it freed
+ *	and readers of debugfs. The last one frees it
  * @free_work: frees the instance if the last one is the worker
  * @listing: entry in the registry; protected by the registry
  */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Puts an instance together from its parts, stops it, and takes it apart; see
- * instance/instance.h.
+ * Creates an instance, stops it, and frees it.
  */
 #include <linux/poll.h>
 #include <linux/sched.h>
@@ -135,7 +134,7 @@ static void stop_first(struct hwtimer_instance *instance)
 	 */
 	smp_store_release(&instance->life, HWTIMER_STOPPED);
 	hwtimer_worker_forget(&instance->job);
-	/* What the worker has to come for in spite of that. */
+	/* The worker still has to free memory. */
 	if (instance->trim.at != HWTIMER_TICK_NONE)
 		hwtimer_wakeup_chores(instance, instance->trim.at);
 	if (instance->shrink.at != HWTIMER_TICK_NONE)

@@ -27,7 +27,7 @@ extern unsigned int hwtimer_max_timers;
 bool hwtimer_settings_parameters_valid(void);
 struct hwtimer_settings hwtimer_settings_default(void);
 int hwtimer_settings_choose(struct hwtimer_settings *settings,
-			    const struct hwtimer_setup *wish);
+			    const struct hwtimer_setup *argument);
 int hwtimer_settings_set(struct hwtimer_instance *instance,
 			 const struct hwtimer_settings *settings);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Executes the ioctls: copies the arguments in, checks them, calls the rooms below, and
- * copies the results out. The arguments come unchecked from user space.
+ * The ioctls: copies the arguments in, checks them, calls the rooms below, and copies the
+ * results out. The arguments come unchecked from user space.
  */
 #include <linux/nospec.h>
 #include <linux/uaccess.h>
@@ -52,7 +52,7 @@ static long ioctl_info(struct hwtimer_instance *instance,
 	struct hwtimer_settings copy;
 	/*
 	 * Does not take the mutex setup. A program calls this to find out what descriptor
-	 * it has been given. Whoever gave it may hold the mutex.
+	 * it was given, and the program that gave it may hold the mutex.
 	 */
 	const struct hwtimer_settings *settings =
 		hwtimer_settings_get(instance, &copy);
@@ -237,7 +237,7 @@ static const struct command commands[16] = {
 #undef COMMAND
 };
 
-/* An empty entry has the number 0, which is the place of another one. */
+/* So the number 0 of an empty entry is in the place of another command. */
 static_assert(_IOC_NR(HWTIMER_IOC_INFO) == 0);
 
 /* The only command that @number can mean, which may be anything. */

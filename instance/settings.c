@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Checks settings against the limits of the module parameters, and gives them to
- * instances; see instance/instance.h.
+ * Checks settings against the limits of the module parameters, and sets those of instances.
  */
 #include <linux/log2.h>
 #include <linux/module.h>
@@ -50,18 +49,18 @@ static bool wheel_valid(const struct hwtimer_setup *setup)
 }
 
 /**
- * hwtimer_settings_choose - check a wish, and turn it into settings
- * @settings: out: the settings, if the wish is valid
- * @wish: the wish, with any values. 0 in a field that has a default means the default
+ * hwtimer_settings_choose - check the argument of SETUP, and turn it into settings
+ * @settings: out: the settings, if the argument is valid
+ * @argument: the argument, with any values. 0 in a field that has a default means the default
  *
  * Return: 0; -EINVAL: a value is out of range or unknown, see struct hwtimer_setup. Any
  * context.
  */
 int hwtimer_settings_choose(struct hwtimer_settings *settings,
-			    const struct hwtimer_setup *wish)
+			    const struct hwtimer_setup *argument)
 {
 	const struct hwtimer_clock_desc *clock;
-	struct hwtimer_setup setup = *wish;
+	struct hwtimer_setup setup = *argument;
 
 	setup.kind = setup.kind ?: default_kind;
 	setup.tick = setup.tick ?: HWTIMER_TICK_DEFAULT;

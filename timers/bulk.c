@@ -75,16 +75,15 @@ int hwtimer_bulk_check(struct hwtimer_instance *instance,
 }
 
 /*
- * Schedules up to @count timers, one for each free record of the table's hand. @words has
- * the timers, and @results gets their ids.
- * @align is what hwtimer_wheel_align() makes of @slack. Always inline: where @flags or
- * @slack are constant, the loop does not test them.
+ * Schedules up to @count timers: as many as there are free records next to each other, which
+ * the table takes from its maps together. @words has the timers, and @results gets their ids.
+ * @align is what hwtimer_wheel_align() makes of @slack. Always inline: where @flags and
+ * @slack are constant, the loop does not test them. Returns the number of timers.
  */
-static __always_inline u32 bulk_hand(struct hwtimer_instance *instance,
-				     const struct hwtimer_intake *intake,
-				     u32 flags, u64 slack, u8 align,
-				     const u64 *words, u64 *results, u32 count,
-				     struct hwtimer_hold *hold)
+static __always_inline u32 bulk_schedule_some(
+	struct hwtimer_instance *instance, const struct hwtimer_intake *intake,
+	u32 flags, u64 slack, u8 align, const u64 *words, u64 *results,
+	u32 count, struct hwtimer_hold *hold)
 {
 	struct hwtimer_table *table = &instance->table;
 	struct hwtimer_hand hand = table->hand;
@@ -117,37 +116,26 @@ static __always_inline u32 bulk_hand(struct hwtimer_instance *instance,
 	return i;
 }
 
-/*
- * bulk_hand() for deadlines, for delays, and for both with a slack. Not inline, so that
- * each loop has all registers for itself.
- */
+/* Most bulks have deadlines and no slack. Not inline, so that the loop has all registers. */
 static noinline u32 bulk_deadlines(struct hwtimer_instance *instance,
 				   const struct hwtimer_intake *intake,
 				   const u64 *words, u64 *results, u32 count)
 {
-	return bulk_hand(instance, intake, HWTIMER_REQ_ABSTIME, 0, 0, words,
-			 results, count, NULL);
+	return bulk_schedule_some(instance, intake, HWTIMER_REQ_ABSTIME, 0, 0,
+				  words, results, count, NULL);
 }
 
-static noinline u32 bulk_delays(struct hwtimer_instance *instance,
+/* The others have delays, or a slack that all their timers share. */
+static noinline u32 bulk_others(struct hwtimer_instance *instance,
 				const struct hwtimer_intake *intake,
+				const struct hwtimer_bulk *bulk,
 				const u64 *words, u64 *results, u32 count,
 				struct hwtimer_hold *hold)
 {
-	return bulk_hand(instance, intake, 0, 0, 0, words, results, count,
-			 hold);
-}
-
-static noinline u32 bulk_slack(struct hwtimer_instance *instance,
-			       const struct hwtimer_intake *intake,
-			       const struct hwtimer_bulk *bulk,
-			       const u64 *words, u64 *results, u32 count,
-			       struct hwtimer_hold *hold)
-{
 	u8 align = hwtimer_wheel_align(intake->wheel, bulk->slack);
 
-	return bulk_hand(instance, intake, bulk->flags, bulk->slack, align,
-			 words, results, count, hold);
+	return bulk_schedule_some(instance, intake, bulk->flags, bulk->slack,
+				  align, words, results, count, hold);
 }
 
 /* Schedules @count timers, and writes their results. */
@@ -165,15 +153,13 @@ static void bulk_schedule(struct hwtimer_instance *instance,
 
 		if (unlikely(!room || !hwtimer_table_ready(&instance->table)))
 			done = 0;
-		else if (unlikely(bulk->slack))
-			done = bulk_slack(instance, &intake, bulk, timers,
-					  &words[i], room, hold);
-		else if (bulk->flags & HWTIMER_REQ_ABSTIME)
+		else if (likely(bulk->flags == HWTIMER_REQ_ABSTIME &&
+				!bulk->slack))
 			done = bulk_deadlines(instance, &intake, timers,
 					      &words[i], room);
 		else
-			done = bulk_delays(instance, &intake, timers, &words[i],
-					   room, hold);
+			done = bulk_others(instance, &intake, bulk, timers,
+					   &words[i], room, hold);
 		if (unlikely(!done)) {
 			words[i++] = room ? -ENOMEM :
 					    hwtimer_op_refusal(instance);
@@ -230,8 +216,8 @@ static void words_fill(u64 *words, u32 count, int result)
 }
 
 /*
- * Cancels HWTIMER_AHEAD timers at a time, and meanwhile has the processor fetch the records
- * of the next ones. Computes the address of each record once.
+ * Cancels HWTIMER_AHEAD timers at a time, while the processor fetches the records of the next
+ * ones. Computes the address of each record once.
  */
 static noinline void bulk_cancel(struct hwtimer_instance *instance, u32 flags,
 				 u64 *words, u32 count,

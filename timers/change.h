@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Does what RESCHEDULE does beyond another deadline: changes any property of a pending
- * timer, and ends the timer that HWTIMER_REQ_REARM makes anew. Called by timers/request.c
- * with the instance's lock held.
+ * What RESCHEDULE does beyond another deadline: it changes any property of a pending timer,
+ * and ends the timer that HWTIMER_REQ_REARM makes anew.
  */
 #ifndef HWTIMER_CHANGE_H
 #define HWTIMER_CHANGE_H

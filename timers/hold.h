@@ -106,7 +106,14 @@ void hwtimer_hold_singly(const struct hwtimer_format *format,
 			 const struct hwtimer_bulk *bulk, void *operations,
 			 u32 count);
 
-/* Does operations whose memory is reserved. Called with the lock held; releases it. */
+/**
+ * hwtimer_hold_locked - do operations whose memory is reserved
+ * @format: the format of the operations
+ * @instance: the instance; its lock is held, and this function releases it
+ * @bulk: as in hwtimer_hold_run()
+ * @operations: in: the operations, which were checked; out: their results
+ * @count: number of operations
+ */
 static __always_inline void
 hwtimer_hold_locked(const struct hwtimer_format *format,
 		    struct hwtimer_instance *instance,

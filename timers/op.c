@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Does the rare cases of operations on timers, and the work before and after operations;
- * see timers/op.h.
+ * The rare cases of operations on timers; see timers/op.h.
  */
-#include <linux/sched.h>
-
 #include "timers/op.h"
 
-/* hwtimer_op_deadline() for the deadlines that it does not return as they are. */
-u64 hwtimer_op_deadline_odd(s64 time)
+/**
+ * hwtimer_op_deadline_clamp - convert a deadline that is not a time of the clock
+ * @time: the deadline: negative, or HWTIMER_NEVER
+ *
+ * Return: 0, which has passed, or HWTIMER_TICK_NONE. Any context.
+ */
+u64 hwtimer_op_deadline_clamp(s64 time)
 {
 	return time < 0 ? 0 : HWTIMER_TICK_NONE;
 }

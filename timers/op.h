@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Does SCHEDULE, CANCEL and RESCHEDULE to a timer, for operations of either format.
- *
- * The operations are inline, so that in a loop over operations of one kind the compiler
- * knows what is constant.
+ * SCHEDULE, CANCEL and RESCHEDULE of one timer, from which requests and bulks are made. They
+ * are inline, so that in a loop over operations of one kind the compiler knows what is
+ * constant.
  */
 #ifndef HWTIMER_OP_H
 #define HWTIMER_OP_H
@@ -20,7 +19,7 @@ int hwtimer_op_cancel_other(struct hwtimer_instance *instance, u64 id,
 void hwtimer_op_cancel_pending(struct hwtimer_instance *instance,
 			       struct hwtimer_record *record, u32 index);
 
-u64 hwtimer_op_deadline_odd(s64 time);
+u64 hwtimer_op_deadline_clamp(s64 time);
 
 /**
  * hwtimer_op_deadline - convert the time of a request to a deadline
@@ -40,7 +39,7 @@ static __always_inline u64 hwtimer_op_deadline(s64 time, u32 flags,
 		/* HWTIMER_NEVER + 1 is negative, too, so one test finds all that need more. */
 		if (likely((s64)((u64)time + 1) > 0))
 			return time;
-		return hwtimer_op_deadline_odd(time);
+		return hwtimer_op_deadline_clamp(time);
 	}
 	now = hwtimer_hold_now(hold);
 	if (unlikely(time >= HWTIMER_NEVER - now))

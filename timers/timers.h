@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What a program does to timers: requests, which are operations of any kind with all options;
- * bulks, which are many of one kind; and the end of all timers. All are done by the same
- * operations, see timers/op.h.
+ * bulks, which are many of one kind; and the end of all timers. README.md shows the way of one
+ * of them.
  */
 #ifndef HWTIMER_TIMERS_H
 #define HWTIMER_TIMERS_H
@@ -28,7 +28,12 @@ long hwtimer_batch_bulk(struct hwtimer_instance *instance,
 
 /* ---- request.c ---- */
 
-/* Whether a request that succeeds may make a new timer, and writes an id. */
+/**
+ * hwtimer_request_names - whether a request that succeeds may make a new timer
+ * @request: the request
+ *
+ * Return: whether it then writes an id.
+ */
 static inline bool hwtimer_request_names(const struct hwtimer_request *request)
 {
 	return request->op == HWTIMER_OP_SCHEDULE ||
