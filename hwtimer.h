@@ -142,7 +142,8 @@ struct hwtimer_listing {
  * @wakeup: the time of the next turn of the wheel
  * @trim: the spare chunks that are freed if they stay unused
  * @shrink: the way back to the memory with which the instance started
- * @stopped_at: time at which the instance was stopped, ns on its clock; constant once HWTIMER_STOPPED
+ * @stopped_at: time at which the instance was stopped, ns on its clock; constant once it is
+ *	HWTIMER_STOPPED
  * @readers: wait queue of read() and poll(); has its own lock
  * @job: the alarms at which the worker serves the instance; see struct hwtimer_job
  * @users: number of those that may still use the instance: its file, the worker of @job,

@@ -80,10 +80,11 @@ int hwtimer_bulk_check(struct hwtimer_instance *instance,
  * @align is what hwtimer_wheel_align() makes of @slack. Always inline: where @flags and
  * @slack are constant, the loop does not test them. Returns the number of timers.
  */
-static __always_inline u32 bulk_schedule_some(
-	struct hwtimer_instance *instance, const struct hwtimer_intake *intake,
-	u32 flags, u64 slack, u8 align, const u64 *words, u64 *results,
-	u32 count, struct hwtimer_hold *hold)
+static __always_inline u32 bulk_file(struct hwtimer_instance *instance,
+				     const struct hwtimer_intake *intake,
+				     u32 flags, u64 slack, u8 align,
+				     const u64 *words, u64 *results, u32 count,
+				     struct hwtimer_hold *hold)
 {
 	struct hwtimer_table *table = &instance->table;
 	struct hwtimer_hand hand = table->hand;
@@ -121,8 +122,8 @@ static noinline u32 bulk_deadlines(struct hwtimer_instance *instance,
 				   const struct hwtimer_intake *intake,
 				   const u64 *words, u64 *results, u32 count)
 {
-	return bulk_schedule_some(instance, intake, HWTIMER_REQ_ABSTIME, 0, 0,
-				  words, results, count, NULL);
+	return bulk_file(instance, intake, HWTIMER_REQ_ABSTIME, 0, 0, words,
+			 results, count, NULL);
 }
 
 /* The others have delays, or a slack that all their timers share. */
@@ -134,8 +135,8 @@ static noinline u32 bulk_others(struct hwtimer_instance *instance,
 {
 	u8 align = hwtimer_wheel_align(intake->wheel, bulk->slack);
 
-	return bulk_schedule_some(instance, intake, bulk->flags, bulk->slack,
-				  align, words, results, count, hold);
+	return bulk_file(instance, intake, bulk->flags, bulk->slack, align,
+			 words, results, count, hold);
 }
 
 /* Schedules @count timers, and writes their results. */
