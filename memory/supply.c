@@ -163,12 +163,11 @@ static int wheel_begin(struct hwtimer_instance *instance,
 	instance->job.turns.offset = instance->offsets[settings->clock->nr];
 	hwtimer_worker_attach(&instance->job, tenant);
 	wheel_stride(instance);
-	/*
-	 * If it was stopped meanwhile, it stays so. Pairs with the smp_load_acquire() in
-	 * hwtimer_instance_new().
-	 */
-	if (!hwtimer_instance_stopped(instance))
+	/* If it was stopped meanwhile, it stays so. */
+	if (!hwtimer_instance_stopped(instance)) {
+		/* Pairs with the smp_load_acquire() in hwtimer_instance_new(). */
 		smp_store_release(&instance->life, HWTIMER_STARTED);
+	}
 	spin_unlock(&instance->lock);
 	return 0;
 }

@@ -197,7 +197,8 @@ TEST_F(hwtimer, dead_entries_that_are_removed_were_walked)
 		sched_yield();
 	EXPECT_EQ(50, told(self->fd, "removed"));
 	EXPECT_LE(told(self->fd, "passed_over") + told(self->fd, "refiled") +
-			  told(self->fd, "removed") + told(self->fd, "cascaded"),
+			  told(self->fd, "removed") +
+			  told(self->fd, "cascaded"),
 		  told(self->fd, "walked"));
 }
 
@@ -356,7 +357,7 @@ TEST_F(hwtimer, counters_of_the_wheel_are_in_fdinfo)
 {
 	const char *const names[] = { "entries",     "dead",	"walked",
 				      "passed_over", "refiled", "cascaded",
-				      "removed",	     "turns",	"compactions",
+				      "removed",     "turns",	"compactions",
 				      "wakeups" };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++)
