@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Allocates memory that grows with what programs ask for. All files that allocate memory
- * for an instance use it.
+ * Allocates memory that grows with what programs ask for.
  */
 #ifndef HWTIMER_ALLOC_H
 #define HWTIMER_ALLOC_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Defines the instance, its locks, and the rooms of the module. Included by every source
- * file that handles instances.
+ * Defines the instance, its locks, and the rooms of the module.
  *
  * One open("/dev/hwtimer") creates one instance, which belongs to the file. The worker that
  * turns its wheel uses the instance, too, until it has left it.
@@ -20,10 +19,10 @@
  *
  *   instance	one open file: its calls, its settings, its life
  *   show	STATS, QUERY, LIST, fdinfo, debugfs
- *   timers	what a program does to timers
- *   events	how timers leave, and come back
- *   memory	reserve before promising; whose memory
- *   worker	who turns the wheels, and when
+ *   timers	SCHEDULE, CANCEL and RESCHEDULE, of one timer or many; CANCEL_ALL
+ *   events	timers expire, are read, and periodic ones come back
+ *   memory	reserves what timers need, and accounts for it
+ *   worker	the threads that turn the wheels, and when they wake up
  *   wheel	which timers are due: data structures without a lock or a clock
  *
  * Locks. A lock is taken inside the locks that are indented less:
@@ -68,6 +67,19 @@
 static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
 
 /**
+ * enum hwtimer_life - how far an instance has come; it never goes back
+ * @HWTIMER_NEW: no wheel, no records, no timer; SETUP may change the settings
+ * @HWTIMER_STARTED: a request for a timer has started it: the wheel and the table exist
+ * @HWTIMER_STOPPED: no timer expires, and none can be scheduled. There is no wheel if the
+ *	instance was stopped while it was new
+ */
+enum hwtimer_life {
+	HWTIMER_NEW,
+	HWTIMER_STARTED,
+	HWTIMER_STOPPED,
+};
+
+/**
  * struct hwtimer_settings - the settings of an instance
  * @shape: tick, kind and buckets of the wheel
  * @timers: limit of pending timers and unread events
@@ -84,9 +96,9 @@ struct hwtimer_settings {
 };
 
 /**
- * struct hwtimer_listing - an entry of the registry: an instance, or a reader's place
+ * struct hwtimer_listing - an entry of the registry: an instance, or a reader's cursor
  * @entry: entry in the list, or in none; protected by the registry's lock
- * @instance: the instance; NULL: this is a reader's place. Constant
+ * @instance: the instance; NULL: this is a reader's cursor. Constant
  */
 struct hwtimer_listing {
 	struct list_head entry;
@@ -97,7 +109,7 @@ struct hwtimer_listing {
  * struct hwtimer_instance - one wheel and everything that belongs to it
  * @setup: mutex; see above
  * @lock: spinlock; protects all members below that name no other protection
- * @settings: the settings; constant once @started. Before that, written with both @setup
+ * @settings: the settings; constant unless HWTIMER_NEW. Until then, written with both @setup
  *	and @lock held, so a reader needs one of the two. A reader that holds neither calls
  *	hwtimer_settings_get()
  * @offsets: for each clock, by its number: ns by which the clock of the file's time
@@ -106,18 +118,17 @@ struct hwtimer_listing {
  *	constant. Counts all instances of the machine, so programs must not see it
  * @opener: process that created the instance, as its pid in the initial pid namespace;
  *	constant
- * @account: the account of the process that opened the instance, whoever uses it now;
+ * @account: the account of the process that opened the instance, whichever process uses it now;
  *	NULL: no limit. Constant
  * @charged: bytes of kernel memory that the instance has charged to @account, apart from
  *	memory that is just being allocated
- * @started: the wheel and the table exist; set once, with both @setup and @lock held.
- *	Read without a lock by hwtimer_instance_started()
- * @stopped: the instance was stopped; set once. Also read without the lock
+ * @life: enum hwtimer_life; becomes HWTIMER_STARTED with both @setup and @lock held. Also
+ *	read without a lock, by hwtimer_instance_new() and hwtimer_instance_stopped()
  * @tenant: the user and the cgroup of the process that started the instance; until then, of
  *	the one that opened it
- * @wheel: the wheel; empty until @started
- * @start_memory: memory of the buckets of the wheel with which the instance starts; constant
- *	once @started
+ * @wheel: the wheel; empty until the instance starts
+ * @start_memory: memory of the buckets of the wheel with which the instance starts; NULL: it
+ *	has not started. Written once
  * @wheel_memory: memory of the wheel's buckets; @start_memory unless the instance has the
  *	whole wheel
  * @table: the records
@@ -131,11 +142,12 @@ struct hwtimer_listing {
  * @wakeup: the time of the next turn of the wheel
  * @trim: the spare chunks that are freed if they stay unused
  * @shrink: the way back to the memory with which the instance started
- * @stopped_at: time at which the instance was stopped, ns on its clock; constant once @stopped
+ * @stopped_at: time at which the instance was stopped, ns on its clock; constant once it is
+ *	HWTIMER_STOPPED
  * @readers: wait queue of read() and poll(); has its own lock
  * @job: the alarms at which the worker serves the instance; see struct hwtimer_job
  * @users: number of those that may still use the instance: its file, the worker of @job,
- *	and readers of debugfs. The last one has it freed
+ *	and readers of debugfs. The last one frees it
  * @free_work: frees the instance if the last one is the worker
  * @listing: entry in the registry; protected by the registry
  */
@@ -149,8 +161,7 @@ struct hwtimer_instance {
 	struct hwtimer_account *account;
 	u64 charged;
 	pid_t opener;
-	bool started;
-	bool stopped;
+	enum hwtimer_life life;
 	struct hwtimer_tenant_id tenant;
 
 	struct hwtimer_wheel wheel;
@@ -178,25 +189,36 @@ struct hwtimer_instance {
 };
 
 /**
- * hwtimer_instance_started - check whether an instance has started
+ * hwtimer_instance_new - whether an instance is neither started nor stopped
  * @instance: the instance; no lock is needed
  *
- * Return: whether the wheel and the table exist, and the settings are constant. Any
- * context.
+ * Return: false: the settings are constant, and the wheel and the table exist unless the
+ * instance was stopped before it started. Any context.
+ */
+static inline bool hwtimer_instance_new(const struct hwtimer_instance *instance)
+{
+	/* Pairs with the smp_store_release() in wheel_begin() and in stop_first(). */
+	return smp_load_acquire(&instance->life) == HWTIMER_NEW;
+}
+
+/**
+ * hwtimer_instance_stopped - whether an instance is stopped
+ * @instance: the instance; without its lock, it may be stopped at any time
+ *
+ * Return: whether it is. Any context.
  */
 static inline bool
-hwtimer_instance_started(const struct hwtimer_instance *instance)
+hwtimer_instance_stopped(const struct hwtimer_instance *instance)
 {
-	/* Pairs with the smp_store_release() in wheel_begin(). */
-	return smp_load_acquire(&instance->started);
+	return READ_ONCE(instance->life) == HWTIMER_STOPPED;
 }
 
 /**
  * hwtimer_settings_get - read the settings of an instance
  * @instance: the instance; its lock is not held
- * @copy: room for a copy, which is needed until the instance has started
+ * @copy: room for a copy, which is needed while the instance is new
  *
- * Return: the instance's own settings, which are constant, if it has started. Otherwise
+ * Return: the instance's own settings, which are constant, if it is not new. Otherwise
  * @copy, with settings that a SETUP may have changed since. Does not sleep; may take the
  * instance's lock.
  */
@@ -204,7 +226,7 @@ static inline const struct hwtimer_settings *
 hwtimer_settings_get(struct hwtimer_instance *instance,
 		     struct hwtimer_settings *copy)
 {
-	if (likely(hwtimer_instance_started(instance)))
+	if (likely(!hwtimer_instance_new(instance)))
 		return &instance->settings;
 	spin_lock(&instance->lock);
 	*copy = instance->settings;
@@ -216,8 +238,8 @@ hwtimer_settings_get(struct hwtimer_instance *instance,
  * hwtimer_instance_drained - whether no event waits, and none will come
  * @instance: the instance; no lock is needed
  *
- * No event is queued once @stopped is set. So the number of events, which is read after
- * @stopped, can only fall, but for HWTIMER_ACK_REWIND.
+ * No event is queued once the instance is stopped. So the number of events, which is read after
+ * that, can only fall, but for HWTIMER_ACK_REWIND.
  *
  * Return: whether the instance is stopped and no event waits to be read. Any context.
  */
@@ -225,7 +247,7 @@ static inline bool
 hwtimer_instance_drained(const struct hwtimer_instance *instance)
 {
 	/* Pairs with the smp_store_release() in stop_first(). */
-	return smp_load_acquire(&instance->stopped) &&
+	return smp_load_acquire(&instance->life) == HWTIMER_STOPPED &&
 	       !READ_ONCE(instance->events.unread);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Starts and stops the module, and has the file operations of the misc device
- * /dev/hwtimer, whose work the rooms do, and the tracepoints.
+ * The start and the end of the module, the file operations of the misc device /dev/hwtimer,
+ * and the tracepoints.
  */
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
@@ -38,7 +38,7 @@ static int hwtimer_open(struct inode *inode, struct file *file)
 	}
 	hwtimer_clock_namespace(instance->offsets);
 	file->private_data = instance;
-	/* hwtimer_read_iter() knows IOCB_NOWAIT, so io_uring need not have a thread wait. */
+	/* hwtimer_read_iter() knows IOCB_NOWAIT, so io_uring needs no thread that waits. */
 	file->f_mode |= FMODE_NOWAIT;
 	return nonseekable_open(inode, file);
 }
@@ -49,10 +49,7 @@ static int hwtimer_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/*
- * Waits for events as a blocking read() does. With @nowait, from IOCB_NOWAIT, only looks, and
- * says EAGAIN where that would wait.
- */
+/* Waits for events as a blocking read() does; with @nowait, returns -EAGAIN instead. */
 static int read_wait(struct hwtimer_instance *instance, bool nowait)
 {
 	if (!nowait)

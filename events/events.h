@@ -126,13 +126,6 @@ void hwtimer_turn_chores(struct hwtimer_alarm *alarm);
 
 /* ---- read.c ---- */
 
-ssize_t hwtimer_read_events(struct hwtimer_instance *instance,
-			    struct iov_iter *to);
-long hwtimer_read_ack(struct hwtimer_instance *instance, u32 count);
-void hwtimer_read_rewind(struct hwtimer_instance *instance);
-
-/* ---- copy.c ---- */
-
 /*
  * Number of times in a row that a page is faulted in, and the copy stops there all the same.
  * Others may take the page away again; but memory may also be protected within a page, on
@@ -140,9 +133,9 @@ void hwtimer_read_rewind(struct hwtimer_instance *instance);
  */
 #define HWTIMER_FAULTS 100
 
-long hwtimer_copy_list(struct hwtimer_instance *instance,
-		       struct hwtimer_list *list,
-		       int (*some)(struct hwtimer_instance *instance,
-				   struct hwtimer_list *list, u32 *done));
+ssize_t hwtimer_read_events(struct hwtimer_instance *instance,
+			    struct iov_iter *to);
+long hwtimer_read_ack(struct hwtimer_instance *instance, u32 count);
+void hwtimer_read_rewind(struct hwtimer_instance *instance);
 
 #endif /* HWTIMER_EVENTS_H */

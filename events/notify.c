@@ -26,7 +26,7 @@ bool hwtimer_notice_enough(const struct hwtimer_instance *instance)
 	u32 unread = READ_ONCE(events->unread);
 
 	/* The settings of an instance that has not started may still change. */
-	if (!unread || !hwtimer_instance_started(instance))
+	if (!unread || hwtimer_instance_new(instance))
 		return false;
 	return unread >= READ_ONCE(notice->events) ||
 	       READ_ONCE(notice->overdue) || hwtimer_events_full(events) ||
@@ -42,7 +42,8 @@ bool hwtimer_notice_enough(const struct hwtimer_instance *instance)
 bool hwtimer_notice_readable(const struct hwtimer_instance *instance)
 {
 	return READ_ONCE(instance->notice.clock_set) ||
-	       READ_ONCE(instance->stopped) || hwtimer_notice_enough(instance);
+	       hwtimer_instance_stopped(instance) ||
+	       hwtimer_notice_enough(instance);
 }
 
 /**
@@ -111,7 +112,7 @@ static void notice_delay(struct hwtimer_instance *instance)
 
 	if (notice->events <= 1 || notice->delay == HWTIMER_NEVER ||
 	    notice->overdue || notice->due != HWTIMER_TICK_NONE ||
-	    instance->stopped)
+	    hwtimer_instance_stopped(instance))
 		return;
 	notice->due = notice->first + notice->delay;
 	hwtimer_wakeup_chores(instance, notice->due);
@@ -222,7 +223,7 @@ static u64 next_check(u64 now)
 static bool watched(const struct hwtimer_instance *instance)
 {
 	return (instance->stats.pending || instance->periodic) &&
-	       !instance->stopped;
+	       !hwtimer_instance_stopped(instance);
 }
 
 /**
@@ -257,7 +258,7 @@ bool hwtimer_notice_check_clock(struct hwtimer_instance *instance)
 	s64 offset;
 
 	lockdep_assert_held(&instance->lock);
-	if (likely(!notice->watching) || instance->stopped)
+	if (likely(!notice->watching) || hwtimer_instance_stopped(instance))
 		return false;
 	offset = hwtimer_clock_offset(instance->settings.clock);
 	if (notice->offset == offset)
@@ -300,7 +301,8 @@ void hwtimer_notice_chores(struct hwtimer_instance *instance)
 		tell |= !hwtimer_notice_enough(instance);
 		notice->due = HWTIMER_TICK_NONE;
 		WRITE_ONCE(notice->overdue, true);
-	} else if (notice->due != HWTIMER_TICK_NONE && !instance->stopped) {
+	} else if (notice->due != HWTIMER_TICK_NONE &&
+		   !hwtimer_instance_stopped(instance)) {
 		hwtimer_wakeup_chores(instance, notice->due);
 	}
 	notice->watching = notice->watching && watched(instance);

@@ -227,7 +227,7 @@ u32 hwtimer_period_expirations(const struct hwtimer_instance *instance,
 	 * Deadlines after the stop do not count. Those that had passed before it do, even
 	 * if the clock is set back later.
 	 */
-	if (instance->stopped)
+	if (hwtimer_instance_stopped(instance))
 		now = instance->stopped_at;
 	/* The deadline is later than @now if the clock was set back since. */
 	if (!(record->flags & HWTIMER_RECORD_FIXED_DELAY) &&

@@ -239,7 +239,8 @@ static u32 read_some(struct hwtimer_instance *instance, struct iov_iter *to,
 static bool read_turns(const struct hwtimer_instance *instance, u64 now)
 {
 	return !instance->events.unread && instance->wakeup.at <= now &&
-	       !instance->stopped && !hwtimer_events_full(&instance->events);
+	       !hwtimer_instance_stopped(instance) &&
+	       !hwtimer_events_full(&instance->events);
 }
 
 /* What a reader has to do without the lock after a hold of it */

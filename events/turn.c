@@ -56,7 +56,7 @@ static void turn_skim(struct hwtimer_instance *instance)
 	spin_lock(&instance->lock);
 	/* The clock may have been set since hwtimer_turn() read it. */
 	now = hwtimer_instance_now(instance);
-	if (!instance->stopped) {
+	if (!hwtimer_instance_stopped(instance)) {
 		hwtimer_wakeup_follow(instance, now);
 		hwtimer_wheel_skim(&instance->wheel, HWTIMER_HOLD);
 		/* Without the dead entries the wheel may be able to go forward. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Puts an instance together from its parts, stops it, and takes it apart; see
- * instance/instance.h.
+ * Creates an instance, stops it, and frees it.
  */
 #include <linux/poll.h>
 #include <linux/sched.h>
@@ -129,10 +128,13 @@ static void stop_first(struct hwtimer_instance *instance)
 {
 	lockdep_assert_held(&instance->lock);
 	instance->stopped_at = hwtimer_instance_now(instance);
-	/* Pairs with the smp_load_acquire() in hwtimer_instance_drained(). */
-	smp_store_release(&instance->stopped, true);
+	/*
+	 * Pairs with the smp_load_acquire() in hwtimer_instance_drained() and in
+	 * hwtimer_instance_new().
+	 */
+	smp_store_release(&instance->life, HWTIMER_STOPPED);
 	hwtimer_worker_forget(&instance->job);
-	/* What the worker has to come for in spite of that. */
+	/* The worker still has to free memory. */
 	if (instance->trim.at != HWTIMER_TICK_NONE)
 		hwtimer_wakeup_chores(instance, instance->trim.at);
 	if (instance->shrink.at != HWTIMER_TICK_NONE)
@@ -152,7 +154,7 @@ void hwtimer_instance_stop(struct hwtimer_instance *instance)
 	__poll_t mask = 0;
 
 	spin_lock(&instance->lock);
-	if (!instance->stopped) {
+	if (!hwtimer_instance_stopped(instance)) {
 		stop_first(instance);
 		mask = hwtimer_instance_drained(instance) ?
 			       EPOLLHUP :

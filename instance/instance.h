@@ -27,7 +27,7 @@ extern unsigned int hwtimer_max_timers;
 bool hwtimer_settings_parameters_valid(void);
 struct hwtimer_settings hwtimer_settings_default(void);
 int hwtimer_settings_choose(struct hwtimer_settings *settings,
-			    const struct hwtimer_setup *wish);
+			    const struct hwtimer_setup *argument);
 int hwtimer_settings_set(struct hwtimer_instance *instance,
 			 const struct hwtimer_settings *settings);
 
@@ -40,10 +40,10 @@ void hwtimer_instance_stop(struct hwtimer_instance *instance);
 
 /* ---- ioctl.c ---- */
 
-long hwtimer_ioctl(struct hwtimer_instance *instance, unsigned int command,
+long hwtimer_ioctl(struct hwtimer_instance *instance, unsigned int number,
 		   void __user *argument);
 bool hwtimer_ioctl_waits(const struct hwtimer_instance *instance,
-			 unsigned int command);
+			 unsigned int number);
 
 /* ---- uring.c ---- */
 

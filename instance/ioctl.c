@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Executes the ioctls: copies the arguments in, checks them, calls the rooms below, and
- * copies the results out. The arguments come unchecked from user space.
+ * The ioctls: copies the arguments in, checks them, calls the rooms below, and copies the
+ * results out. The arguments come unchecked from user space.
  */
 #include <linux/nospec.h>
 #include <linux/uaccess.h>
@@ -30,7 +30,7 @@ static_assert(HWTIMER_EVENTS - HWTIMER_EVENTS_MAX == 0);
 static_assert(HWTIMER_HOLD == 256);
 #endif
 
-/* What the commands but those for one timer take and return */
+/* What a command but those for one timer takes and returns */
 union argument {
 	struct hwtimer_setup setup;
 	struct hwtimer_info info;
@@ -46,12 +46,13 @@ union argument {
 static long ioctl_info(struct hwtimer_instance *instance,
 		       union argument *argument)
 {
-	/* Before the settings: if it has started, they do not change any more. */
-	bool started = hwtimer_instance_started(instance);
+	/* Before the settings: if it is not new, they do not change any more. */
+	bool started = !hwtimer_instance_new(instance) &&
+		       READ_ONCE(instance->start_memory);
 	struct hwtimer_settings copy;
 	/*
 	 * Does not take the mutex setup. A program calls this to find out what descriptor
-	 * it has been given. Whoever gave it may hold the mutex.
+	 * it was given, and the program that gave it may hold the mutex.
 	 */
 	const struct hwtimer_settings *settings =
 		hwtimer_settings_get(instance, &copy);
@@ -119,29 +120,14 @@ static long ioctl_submit(struct hwtimer_instance *instance,
 	return hwtimer_batch_submit(instance, submit);
 }
 
-static long bulk_run(struct hwtimer_instance *instance,
-		     const struct hwtimer_bulk *bulk)
-{
-	if (bulk->reserved || bulk->count > INT_MAX)
-		return -EINVAL;
-	return hwtimer_batch_bulk(instance, bulk);
-}
-
 static long ioctl_bulk(struct hwtimer_instance *instance,
 		       union argument *argument)
 {
-	return bulk_run(instance, &argument->bulk);
-}
+	const struct hwtimer_bulk *bulk = &argument->bulk;
 
-/* Does what ioctl_bulk() does, for a structure of the size that this kernel knows. */
-static noinline long ioctl_bulk_known(struct hwtimer_instance *instance,
-				      void __user *argument)
-{
-	struct hwtimer_bulk bulk __uninitialized;
-
-	if (copy_from_user(&bulk, argument, sizeof(bulk)))
-		return -EFAULT;
-	return bulk_run(instance, &bulk);
+	if (bulk->reserved || bulk->count > INT_MAX)
+		return -EINVAL;
+	return hwtimer_batch_bulk(instance, bulk);
 }
 
 static long ioctl_query(struct hwtimer_instance *instance,
@@ -211,29 +197,60 @@ static long ioctl_ack(struct hwtimer_instance *instance,
 	return ret;
 }
 
-/*
- * The commands but those for one timer. The size in @number is both that of the structure in
- * the first version and that which this kernel knows: no structure has grown yet.
+/* The command starts an instance, and waits for others that do. */
+#define COMMAND_STARTS BIT(0)
+/* The command must not begin what it cannot write back. */
+#define COMMAND_WRITES_FIRST BIT(1)
+
+/**
+ * struct command - an ioctl
+ * @number: its number. The size in it is both that of the structure in the first version and
+ *	that which this kernel knows: no structure has grown yet
+ * @op: for one timer: the operation; the other commands have @execute
+ * @flags: COMMAND_*
+ * @execute: execute the command; the argument is copied in before, and out afterwards
  */
-static const struct {
+struct command {
 	unsigned int number;
+	u8 op;
+	u8 flags;
 	long (*execute)(struct hwtimer_instance *instance,
 			union argument *argument);
-} commands[] = {
-#define COMMAND(name, execute) \
-	[_IOC_NR(HWTIMER_IOC_##name)] = { HWTIMER_IOC_##name, execute }
-	COMMAND(INFO, ioctl_info),
-	COMMAND(SETUP, ioctl_setup),
-	COMMAND(SUBMIT, ioctl_submit),
-	COMMAND(BULK, ioctl_bulk),
-	COMMAND(QUERY, ioctl_query),
-	COMMAND(LIST, ioctl_list),
-	COMMAND(CANCEL_ALL, ioctl_cancel_all),
-	COMMAND(STATS, ioctl_stats),
-	COMMAND(NOTIFY, ioctl_notify),
-	COMMAND(ACK, ioctl_ack),
+};
+
+static const struct command commands[16] = {
+#define COMMAND(name, ...) \
+	[_IOC_NR(HWTIMER_IOC_##name)] = { HWTIMER_IOC_##name, __VA_ARGS__ }
+	COMMAND(SCHEDULE, HWTIMER_OP_SCHEDULE, COMMAND_STARTS),
+	COMMAND(CANCEL, HWTIMER_OP_CANCEL),
+	COMMAND(RESCHEDULE, HWTIMER_OP_RESCHEDULE, COMMAND_STARTS),
+	COMMAND(INFO, 0, 0, ioctl_info),
+	COMMAND(SETUP, 0, COMMAND_STARTS, ioctl_setup),
+	COMMAND(SUBMIT, 0, COMMAND_STARTS, ioctl_submit),
+	COMMAND(BULK, 0, COMMAND_STARTS, ioctl_bulk),
+	COMMAND(QUERY, 0, 0, ioctl_query),
+	COMMAND(LIST, 0, COMMAND_WRITES_FIRST, ioctl_list),
+	COMMAND(CANCEL_ALL, 0, COMMAND_WRITES_FIRST, ioctl_cancel_all),
+	COMMAND(STATS, 0, 0, ioctl_stats),
+	COMMAND(NOTIFY, 0, 0, ioctl_notify),
+	COMMAND(ACK, 0, 0, ioctl_ack),
 #undef COMMAND
 };
+
+/* So the number 0 of an empty entry is in the place of another command. */
+static_assert(_IOC_NR(HWTIMER_IOC_INFO) == 0);
+
+/* The only command that @number can mean, which may be anything. */
+static __always_inline const struct command *command_at(unsigned int number)
+{
+	return &commands[_IOC_NR(number) % ARRAY_SIZE(commands)];
+}
+
+/* Whether @number means @command, with whatever size. */
+static bool command_is(const struct command *command, unsigned int number)
+{
+	return !((number ^ command->number) & ~IOCSIZE_MASK);
+}
 
 /*
  * Copies a structure out that user space knows with @user_size bytes, which are not fewer
@@ -248,49 +265,42 @@ static int copy_out(void __user *to, size_t user_size, const void *structure,
 	return 0;
 }
 
-/* Copies in what a command takes. What LIST and CANCEL_ALL cannot write back must not be begun. */
-static int copy_in(union argument *argument, unsigned int number,
-		   void __user *user, size_t user_size)
+/*
+ * Copies in what user space knows with @user_size bytes. Of a longer structure, what the kernel
+ * does not know must be 0.
+ */
+static int copy_in(void *structure, size_t size, const void __user *from,
+		   size_t user_size)
 {
-	size_t size = _IOC_SIZE(number);
-	int err = 0;
-
-	if (_IOC_DIR(number) & _IOC_WRITE)
-		err = copy_struct_from_user(argument, size, user, user_size);
-	if (!err &&
-	    (number == HWTIMER_IOC_LIST || number == HWTIMER_IOC_CANCEL_ALL))
-		err = copy_out(user, user_size, argument, size);
-	return err;
+	if (likely(user_size == size))
+		return copy_from_user(structure, from, size) ? -EFAULT : 0;
+	return copy_struct_from_user(structure, size, from, user_size);
 }
 
 /*
- * Executes a command of the table, whatever size its number has. Not inline: keeps the stack
- * that this needs out of the calls for one timer.
+ * Executes a command that has an argument of any size. Not inline: keeps the stack that this
+ * needs out of the calls for one timer.
  */
 static noinline long ioctl_sized(struct hwtimer_instance *instance,
-				 unsigned int command, void __user *user)
+				 const struct command *command,
+				 void __user *user, size_t user_size)
 {
 	union argument argument __uninitialized;
-	size_t user_size = _IOC_SIZE(command);
-	unsigned int nr = _IOC_NR(command);
-	unsigned int number;
-	long ret;
+	size_t size = _IOC_SIZE(command->number);
+	long ret = 0;
 
-	if (nr >= ARRAY_SIZE(commands))
-		return -ENOTTY;
-	nr = array_index_nospec(nr, ARRAY_SIZE(commands));
-	number = commands[nr].number;
-	if (!number || (command ^ number) & ~IOCSIZE_MASK)
-		return -ENOTTY;
-	if (user_size < _IOC_SIZE(number))
+	if (user_size < size)
 		return -EINVAL;
-	ret = copy_in(&argument, number, user, user_size);
+	if (_IOC_DIR(command->number) & _IOC_WRITE)
+		ret = copy_in(&argument, size, user, user_size);
+	if (!ret && command->flags & COMMAND_WRITES_FIRST)
+		ret = copy_out(user, user_size, &argument, size);
 	if (ret)
 		return ret;
-	ret = commands[nr].execute(instance, &argument);
-	if (_IOC_DIR(number) & _IOC_READ &&
-	    copy_out(user, user_size, &argument, _IOC_SIZE(number)) &&
-	    (ret <= 0 || number != HWTIMER_IOC_CANCEL_ALL))
+	ret = command->execute(instance, &argument);
+	if (_IOC_DIR(command->number) & _IOC_READ &&
+	    copy_out(user, user_size, &argument, size) &&
+	    (ret <= 0 || command->number != HWTIMER_IOC_CANCEL_ALL))
 		return -EFAULT;
 	/* If CANCEL_ALL has ended timers, that cannot be undone. */
 	return ret;
@@ -299,50 +309,39 @@ static noinline long ioctl_sized(struct hwtimer_instance *instance,
 /**
  * hwtimer_ioctl_waits - check whether a command may wait for another thread
  * @instance: the instance; no lock is needed
- * @command: the command, unchecked
+ * @number: number of the command, unchecked
  *
- * Before an instance starts, its first timer may have to wait until a worker is created, or
+ * While an instance is new, its first timer may have to wait until a worker is created, or
  * until another thread has started the instance. All others wait only for memory or page faults.
  *
  * Return: whether it may. Any context.
  */
 bool hwtimer_ioctl_waits(const struct hwtimer_instance *instance,
-			 unsigned int command)
+			 unsigned int number)
 {
-	switch (_IOC_NR(command)) {
-	case _IOC_NR(HWTIMER_IOC_SETUP):
-	case _IOC_NR(HWTIMER_IOC_SCHEDULE):
-	case _IOC_NR(HWTIMER_IOC_RESCHEDULE):
-	case _IOC_NR(HWTIMER_IOC_SUBMIT):
-	case _IOC_NR(HWTIMER_IOC_BULK):
-		return !hwtimer_instance_started(instance);
-	default:
-		return false;
-	}
+	const struct command *command = command_at(number);
+
+	return command_is(command, number) && command->flags & COMMAND_STARTS &&
+	       hwtimer_instance_new(instance);
 }
 
 /**
  * hwtimer_ioctl - execute one ioctl
  * @instance: the instance of the file; none of its locks is held
- * @command: the command, unchecked
+ * @number: number of the command, unchecked
  * @argument: the argument, unchecked
  *
  * Return: the result that <linux/hwtimer.h> documents for the command; -ENOTTY: unknown
  * command. May sleep.
  */
-long hwtimer_ioctl(struct hwtimer_instance *instance, unsigned int command,
+long hwtimer_ioctl(struct hwtimer_instance *instance, unsigned int number,
 		   void __user *argument)
 {
-	switch (command) {
-	case HWTIMER_IOC_SCHEDULE:
-		return ioctl_request(instance, argument, HWTIMER_OP_SCHEDULE);
-	case HWTIMER_IOC_CANCEL:
-		return ioctl_request(instance, argument, HWTIMER_OP_CANCEL);
-	case HWTIMER_IOC_RESCHEDULE:
-		return ioctl_request(instance, argument, HWTIMER_OP_RESCHEDULE);
-	case HWTIMER_IOC_BULK:
-		return ioctl_bulk_known(instance, argument);
-	default:
-		return ioctl_sized(instance, command, argument);
-	}
+	const struct command *command = command_at(number);
+
+	if (likely(number == command->number && command->op))
+		return ioctl_request(instance, argument, command->op);
+	if (!command_is(command, number) || command->op)
+		return -ENOTTY;
+	return ioctl_sized(instance, command, argument, _IOC_SIZE(number));
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Checks settings against the limits of the module parameters, and gives them to
- * instances; see instance/instance.h.
+ * Checks settings against the limits of the module parameters, and sets those of instances.
  */
 #include <linux/log2.h>
 #include <linux/module.h>
@@ -50,18 +49,18 @@ static bool wheel_valid(const struct hwtimer_setup *setup)
 }
 
 /**
- * hwtimer_settings_choose - check a wish, and turn it into settings
- * @settings: out: the settings, if the wish is valid
- * @wish: the wish, with any values. 0 in a field that has a default means the default
+ * hwtimer_settings_choose - check the argument of SETUP, and turn it into settings
+ * @settings: out: the settings, if the argument is valid
+ * @argument: the argument, with any values. 0 in a field that has a default means the default
  *
  * Return: 0; -EINVAL: a value is out of range or unknown, see struct hwtimer_setup. Any
  * context.
  */
 int hwtimer_settings_choose(struct hwtimer_settings *settings,
-			    const struct hwtimer_setup *wish)
+			    const struct hwtimer_setup *argument)
 {
 	const struct hwtimer_clock_desc *clock;
-	struct hwtimer_setup setup = *wish;
+	struct hwtimer_setup setup = *argument;
 
 	setup.kind = setup.kind ?: default_kind;
 	setup.tick = setup.tick ?: HWTIMER_TICK_DEFAULT;
@@ -99,24 +98,6 @@ struct hwtimer_settings hwtimer_settings_default(void)
 	return settings;
 }
 
-static void settings_write(struct hwtimer_instance *instance,
-			   const struct hwtimer_settings *settings)
-{
-	lockdep_assert_held(&instance->setup);
-	spin_lock(&instance->lock);
-	instance->settings = *settings;
-	spin_unlock(&instance->lock);
-}
-
-/* Returns 0, or the error for an instance whose settings cannot change any more. */
-static int settings_refused(struct hwtimer_instance *instance)
-{
-	return READ_ONCE(instance->stopped) ||
-			       hwtimer_instance_started(instance) ?
-		       -EBUSY :
-		       0;
-}
-
 /**
  * hwtimer_settings_set - give an instance other settings
  * @instance: the instance; neither its mutex setup nor its lock is held
@@ -128,14 +109,17 @@ static int settings_refused(struct hwtimer_instance *instance)
 int hwtimer_settings_set(struct hwtimer_instance *instance,
 			 const struct hwtimer_settings *settings)
 {
-	int err;
+	int err = 0;
 
 	/* Its holder may be a thread that hardly gets any processor time. */
 	if (mutex_lock_killable(&instance->setup))
 		return -EINTR;
-	err = settings_refused(instance);
-	if (!err)
-		settings_write(instance, settings);
+	spin_lock(&instance->lock);
+	if (hwtimer_instance_new(instance))
+		instance->settings = *settings;
+	else
+		err = -EBUSY;
+	spin_unlock(&instance->lock);
 	mutex_unlock(&instance->setup);
 	return err;
 }

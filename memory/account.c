@@ -215,7 +215,7 @@ void hwtimer_supply_account(struct hwtimer_instance *instance)
 		    (u64)instance->pool.chunks * HWTIMER_CHUNK_BYTES;
 
 	lockdep_assert_held(&instance->lock);
-	if (instance->started)
+	if (instance->start_memory)
 		bytes += hwtimer_start_bytes(&instance->settings);
 	if (hwtimer_instance_extended(instance))
 		bytes += hwtimer_whole_bytes(&instance->settings);

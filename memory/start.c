@@ -133,7 +133,7 @@ static int wheel_begin(struct hwtimer_instance *instance,
 	wheel.room = HWTIMER_START_ENTRIES;
 
 	spin_lock(&instance->lock);
-	instance->start_memory = memory;
+	WRITE_ONCE(instance->start_memory, memory);
 	instance->wheel_memory = memory;
 	instance->wheel = wheel;
 	ring_begin(instance, &shape, memory, HWTIMER_START_EVENTS);
@@ -144,8 +144,11 @@ static int wheel_begin(struct hwtimer_instance *instance,
 	instance->job.turns.offset = instance->offsets[settings->clock->nr];
 	hwtimer_worker_attach(&instance->job, tenant);
 	follow_begin(instance);
-	/* Pairs with the smp_load_acquire() in hwtimer_instance_started(). */
-	smp_store_release(&instance->started, true);
+	/* If it was stopped meanwhile, it stays so. */
+	if (!hwtimer_instance_stopped(instance)) {
+		/* Pairs with the smp_load_acquire() in hwtimer_instance_new(). */
+		smp_store_release(&instance->life, HWTIMER_STARTED);
+	}
 	spin_unlock(&instance->lock);
 	return 0;
 }
@@ -156,8 +159,8 @@ static int wheel_begin(struct hwtimer_instance *instance,
  *
  * The worker counts the instance as one of the current process's user and cgroup from now on.
  *
- * Return: 0; -ESHUTDOWN: the instance is stopped; -EINTR: the caller is being killed; -ENOMEM.
- * May sleep; takes the mutex setup and the instance's lock.
+ * Return: 0: the instance has started, or it is stopped; -EINTR: the caller is being killed;
+ * -ENOMEM. May sleep; takes the mutex setup and the instance's lock.
  */
 int hwtimer_supply_start(struct hwtimer_instance *instance)
 {
@@ -165,10 +168,8 @@ int hwtimer_supply_start(struct hwtimer_instance *instance)
 	struct hwtimer_tenant *tenant;
 	int err = 0;
 
-	if (hwtimer_instance_started(instance))
+	if (!hwtimer_instance_new(instance))
 		return 0;
-	if (READ_ONCE(instance->stopped))
-		return -ESHUTDOWN;
 	tenant = hwtimer_workers_tenant(&id);
 	if (IS_ERR(tenant))
 		return PTR_ERR(tenant);
@@ -177,8 +178,8 @@ int hwtimer_supply_start(struct hwtimer_instance *instance)
 		err = -EINTR;
 		goto put;
 	}
-	/* Another thread may have started the instance. */
-	if (!instance->started) {
+	/* Another thread may have started or stopped the instance. */
+	if (hwtimer_instance_new(instance)) {
 		err = wheel_begin(instance, tenant, &id);
 		if (!err)
 			tenant = NULL;

@@ -375,6 +375,12 @@ static noinline int supply_reserve_slowly(struct hwtimer_instance *instance,
 	bool swept = false;
 	int err = 0;
 
+	/* It takes no timers, and there is no wheel if it never started. */
+	if (hwtimer_instance_stopped(instance))
+		return 0;
+	/* It takes no timers, and there is no wheel if it never started. */
+	if (hwtimer_instance_stopped(instance))
+		return 0;
 	for (;;) {
 		bool outgrown = wheel_outgrown(instance, demand);
 
@@ -457,7 +463,7 @@ static __always_inline bool lock_ready(struct hwtimer_instance *instance,
 
 /**
  * hwtimer_supply_reserve - allocate the memory for some requests, and lock the instance
- * @instance: the instance, which has started unless @demand is all 0; its lock is not
+ * @instance: the instance, which is not new unless @demand is all 0; its lock is not
  *	held
  * @demand: what the requests in this hold of the lock may need
  *

@@ -58,7 +58,7 @@ read        x   x     x     a     a       x        x     a        x     a       
 bound       x   .     x     a     .       a        a     -        x     -        a       .
 copy        x   .     x     x     .       x        a     a        x     a        a       .
 poll        x   .     x     a     .       a        x     -        x     -        a       .
-stop        x   x     x     a     a       x        a     -        x     -        a       a
+cancel_all  x   x     x     a     a       x        a     -        x     -        a       a
 uring       x   .     x     x     .       x        x     x        x     -        a       .
 ack         x   -     x     a     -       x        a     -        x     -        a       -
 query       x   .     x     a     .       a        a     -        x     -        a       .

@@ -6,9 +6,8 @@
  *	instances	process that created the instance, settings of the wheel, counters
  *	users		what the instances of each user and cgroup have together
  *
- * hwtimer_main.c creates and removes the files, and seq_file calls the functions that
- * show them. Not a directory for each instance: that would more than double the time of
- * open(). On a kernel without debugfs the files are missing, and nothing else changes.
+ * There is no directory for each instance: that would more than double the time of open().
+ * On a kernel without debugfs the files are missing, and nothing else changes.
  *
  * open() and close() of an instance wait for no reader. If an instance is closed while a
  * reader shows it, the reader frees it.
@@ -118,13 +117,13 @@ static const struct seq_operations instances_sops = {
 
 static int instances_open(struct inode *inode, struct file *file)
 {
-	struct hwtimer_listing *place =
-		__seq_open_private(file, &instances_sops, sizeof(*place));
+	struct hwtimer_listing *cursor =
+		__seq_open_private(file, &instances_sops, sizeof(*cursor));
 
-	if (!place)
+	if (!cursor)
 		return -ENOMEM;
-	INIT_LIST_HEAD(&place->entry);
-	hwtimer_registry_rewind(place);
+	INIT_LIST_HEAD(&cursor->entry);
+	hwtimer_registry_rewind(cursor);
 	return 0;
 }
 
@@ -225,14 +224,14 @@ static int rows_count(struct rows *rows, struct hwtimer_instance *instance)
 /* Goes through the registry, one short hold of its lock for each instance. */
 static int rows_fill(struct rows *rows)
 {
-	struct hwtimer_listing place = {};
+	struct hwtimer_listing cursor = {};
 	struct hwtimer_instance *instance;
 	u64 nr = 0;
 	int err = 0;
 
-	INIT_LIST_HEAD(&place.entry);
-	hwtimer_registry_rewind(&place);
-	while (!err && (instance = hwtimer_registry_get(&place, nr + 1))) {
+	INIT_LIST_HEAD(&cursor.entry);
+	hwtimer_registry_rewind(&cursor);
+	while (!err && (instance = hwtimer_registry_get(&cursor, nr + 1))) {
 		nr = instance->nr;
 		err = rows_count(rows, instance);
 		hwtimer_registry_put(instance);
@@ -240,7 +239,7 @@ static int rows_fill(struct rows *rows)
 		if (signal_pending(current))
 			err = -EINTR;
 	}
-	hwtimer_registry_remove(&place);
+	hwtimer_registry_remove(&cursor);
 	return err;
 }
 

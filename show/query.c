@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Describes timers to programs; see show/show.h.
- *
- * LIST goes through the table of records. A timer has the same record from SCHEDULE to
- * its end, wherever it is meanwhile: in the wheel, or in the ring of events. So LIST finds each
- * timer once, and its cursor is an index. Nothing needs to be remembered between two calls.
+ * Describes timers to programs, and ends none: QUERY, LIST, and the time until the next one
+ * expires.
  */
-#include <linux/nospec.h>
-#include <linux/uaccess.h>
-
 #include "hwtimer.h"
 #include "show/show.h"
+#include "timers/timers.h"
 
 /*
  * If the clock was set back, a timer that was overdue when it was scheduled may expire before
@@ -68,47 +63,15 @@ int hwtimer_query_timer(struct hwtimer_instance *instance,
 	return found ? 0 : -ENOENT;
 }
 
-/* Lists the next timers, as hwtimer_copy_list() wants it: checks HWTIMER_HOLD records at most. */
-static int list_some(struct hwtimer_instance *instance,
-		     struct hwtimer_list *list, u32 *done)
+static int list_visit(struct hwtimer_scan *scan, struct hwtimer_record *record,
+		      u32 index)
 {
-	struct hwtimer_timer __user *to = u64_to_user_ptr(list->timers);
-	const struct hwtimer_table *table = &instance->table;
-	u64 end = hwtimer_table_end(table);
-	u64 now = hwtimer_instance_now(instance);
-	const struct hwtimer_record *record;
 	struct hwtimer_timer timer;
-	u64 last;
 
-	lockdep_assert_held(&instance->lock);
-	if (list->cursor >= end)
+	if (record->state == HWTIMER_EXTENSION)
 		return 0;
-	list->cursor = array_index_nospec(list->cursor, end);
-	last = min(list->cursor + HWTIMER_HOLD, end);
-	for (; *done < list->count && list->cursor < last; list->cursor++) {
-		record = hwtimer_table_next(table, &list->cursor,
-					    last - list->cursor);
-		if (!record)
-			break;
-		if (record->state == HWTIMER_EXTENSION)
-			continue;
-		hwtimer_period_describe(instance, list->cursor, now, &timer);
-		if (copy_to_user_nofault(&to[*done], &timer, sizeof(timer)))
-			return -EFAULT;
-		++*done;
-	}
-	return *done < list->count && list->cursor < end;
-}
-
-static int list_locked(struct hwtimer_instance *instance,
-		       struct hwtimer_list *list, u32 *done)
-{
-	int ret;
-
-	spin_lock(&instance->lock);
-	ret = list_some(instance, list, done);
-	spin_unlock(&instance->lock);
-	return ret;
+	hwtimer_period_describe(scan->instance, index, scan->now, &timer);
+	return hwtimer_scan_copy(scan, &timer) ?: 1;
 }
 
 /**
@@ -117,10 +80,16 @@ static int list_locked(struct hwtimer_instance *instance,
  * @list: argument of the ioctl; its flags and count are valid, the rest is unchecked. Out, also
  *	after an error: the cursor
  *
- * Return: as hwtimer_copy_list(). Takes the lock; may sleep.
+ * Return: as hwtimer_scan_run(). Takes the lock; may sleep.
  */
 long hwtimer_query_list(struct hwtimer_instance *instance,
 			struct hwtimer_list *list)
 {
-	return hwtimer_copy_list(instance, list, list_locked);
+	struct hwtimer_scan scan = {
+		.instance = instance,
+		.list = list,
+		.visit = list_visit,
+	};
+
+	return hwtimer_scan_run(&scan);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The list of all instances, in the order of their numbers; see show/show.h.
+ * The list of all instances, in the order of their numbers.
  *
  * open() and close() wait for the lock, so each hold of it is short, however many
- * instances there are. A reader of debugfs keeps its place by an entry of its own in the
+ * instances there are. A reader of debugfs has a cursor, an entry of its own in the
  * list, and finds the next instance behind it. While it shows an instance, it holds a
  * reference and no lock.
  */
@@ -39,7 +39,7 @@ void hwtimer_registry_add(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_registry_remove - remove an instance that is closed, or a reader's place
+ * hwtimer_registry_remove - remove an instance that is closed, or a reader's cursor
  * @listing: its entry
  *
  * No reader finds the instance any more. Does not sleep; takes the registry's lock.
@@ -52,26 +52,26 @@ void hwtimer_registry_remove(struct hwtimer_listing *listing)
 }
 
 /**
- * hwtimer_registry_rewind - move a reader's place before all instances
- * @place: the place; its entry is in the registry, or initialized
+ * hwtimer_registry_rewind - move a reader's cursor before all instances
+ * @cursor: the cursor; its entry is in the registry, or initialized
  *
  * Does not sleep; takes the registry's lock.
  */
-void hwtimer_registry_rewind(struct hwtimer_listing *place)
+void hwtimer_registry_rewind(struct hwtimer_listing *cursor)
 {
 	raw_spin_lock(&hwtimer_registry_lock);
-	list_move(&place->entry, &hwtimer_registry);
+	list_move(&cursor->entry, &hwtimer_registry);
 	raw_spin_unlock(&hwtimer_registry_lock);
 }
 
 /*
- * Passes over other readers' places, and over the instance that the reader has shown last:
- * its place is right before that one.
+ * Passes over other readers' cursors, and over the instance that the reader has shown last:
+ * its cursor is right before that one.
  */
-static struct hwtimer_listing *registry_find(struct hwtimer_listing *place,
+static struct hwtimer_listing *registry_find(struct hwtimer_listing *cursor,
 					     u64 nr)
 {
-	struct hwtimer_listing *listing = place;
+	struct hwtimer_listing *listing = cursor;
 
 	lockdep_assert_held(&hwtimer_registry_lock);
 	list_for_each_entry_continue(listing, &hwtimer_registry, entry)
@@ -81,24 +81,24 @@ static struct hwtimer_listing *registry_find(struct hwtimer_listing *place,
 }
 
 /**
- * hwtimer_registry_get - find an instance behind a reader's place
- * @place: the place; moved right before the instance
+ * hwtimer_registry_get - find an instance behind a reader's cursor
+ * @cursor: the cursor; moved right before the instance
  * @nr: lowest number that the instance may have: 1 after hwtimer_registry_rewind(), then
  *	that of the last instance to get it again, or one more
  *
  * Return: the first such instance, with a reference for hwtimer_registry_put(); NULL: there
  * is none. Does not sleep; takes the registry's lock.
  */
-struct hwtimer_instance *hwtimer_registry_get(struct hwtimer_listing *place,
+struct hwtimer_instance *hwtimer_registry_get(struct hwtimer_listing *cursor,
 					      u64 nr)
 {
 	struct hwtimer_instance *instance = NULL;
 	struct hwtimer_listing *listing;
 
 	raw_spin_lock(&hwtimer_registry_lock);
-	listing = registry_find(place, nr);
+	listing = registry_find(cursor, nr);
 	if (listing) {
-		list_move_tail(&place->entry, &listing->entry);
+		list_move_tail(&cursor->entry, &listing->entry);
 		instance = listing->instance;
 		/* Not 0: the file removes the instance before it gives up its own. */
 		refcount_inc(&instance->users);

@@ -21,8 +21,8 @@ struct seq_file;
 void hwtimer_registry_add(struct hwtimer_instance *instance);
 void hwtimer_registry_remove(struct hwtimer_listing *listing);
 
-void hwtimer_registry_rewind(struct hwtimer_listing *place);
-struct hwtimer_instance *hwtimer_registry_get(struct hwtimer_listing *place,
+void hwtimer_registry_rewind(struct hwtimer_listing *cursor);
+struct hwtimer_instance *hwtimer_registry_get(struct hwtimer_listing *cursor,
 					      u64 nr);
 void hwtimer_registry_put(struct hwtimer_instance *instance);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reads the counters of an instance, and shows them as text; see show/show.h.
+ * Reads the counters of an instance, and shows them as text.
  *
  * The counters of STATS are in instance->stats, where the code that does the counted work
  * updates them under the instance's lock. The wheel and the worker keep some of their own,
@@ -34,7 +34,7 @@ void hwtimer_stats_get(struct hwtimer_instance *instance,
 /*
  * Whether the process that opened the file may see the numbers of instances. The numbers
  * count all instances of the machine, so they would tell a program how many others are
- * opened. Only tracing and debugfs need them; so who may trace may see them. That is a
+ * opened. Only tracing and debugfs need them, so a process that may trace may see them. That is a
  * matter of the whole machine: the capabilities of a container's root do not suffice.
  */
 static bool numbers_allowed(const struct seq_file *seq)
@@ -131,7 +131,7 @@ static void show_work(struct seq_file *seq, struct hwtimer_instance *instance)
 	show_number(seq, "passed_over", stats.passed_over);
 	show_number(seq, "refiled", stats.refiled);
 	show_number(seq, "cascaded", stats.cascaded);
-	show_number(seq, "buried", stats.buried);
+	show_number(seq, "removed", stats.buried);
 	show_number(seq, "compactions", stats.compactions);
 	show_number(seq, "turns", turns);
 	show_number(seq, "wakeups", hwtimer_worker_wakeups(&instance->job));

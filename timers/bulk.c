@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Does bulks: the same operation on many timers, which differ only in time, user_data and
- * id. Called by timers/run.c, which has copied the timers into the kernel.
+ * Bulks: the same operation on many timers, which differ only in time, user_data and id.
  *
  * The words of a bulk are an array of u64. Before the operations it has a struct
  * hwtimer_bulk_timer, two words, for each timer; for CANCEL, only the id. Each operation
@@ -12,6 +11,7 @@
  */
 #include <linux/bitops.h>
 
+#include "timers/hold.h"
 #include "timers/op.h"
 #include "timers/timers.h"
 
@@ -32,6 +32,31 @@ static bool bulk_plain(const struct hwtimer_bulk *bulk)
 		bulk->op == HWTIMER_OP_RESCHEDULE);
 }
 
+/* Checks the bulk. Its operations need no check. */
+static __always_inline int bulk_check(const struct hwtimer_settings *settings,
+				      const struct hwtimer_bulk *bulk,
+				      void *operations, u32 count,
+				      struct hwtimer_demand *demand)
+{
+	struct hwtimer_request request;
+
+	*demand = (struct hwtimer_demand){};
+	if (bulk->op == HWTIMER_OP_SCHEDULE)
+		demand->timers = count;
+	else if (bulk->op == HWTIMER_OP_RESCHEDULE)
+		demand->moves = count;
+	if (likely(bulk_plain(bulk)))
+		return 0;
+	if (bulk->flags & ~BULK_FLAGS)
+		return -EINVAL;
+	request = (struct hwtimer_request){
+		.op = bulk->op,
+		.flags = bulk->flags,
+		.slack = bulk->slack,
+	};
+	return hwtimer_request_check(settings, &request);
+}
+
 /**
  * hwtimer_bulk_check - check the operation, the flags and the slack of a bulk
  * @instance: the instance; its lock is not held
@@ -42,32 +67,24 @@ static bool bulk_plain(const struct hwtimer_bulk *bulk)
 int hwtimer_bulk_check(struct hwtimer_instance *instance,
 		       const struct hwtimer_bulk *bulk)
 {
-	struct hwtimer_settings copy;
-	struct hwtimer_request request = {
-		.op = bulk->op,
-		.flags = bulk->flags,
-		.slack = bulk->slack,
-	};
+	struct hwtimer_settings copy __uninitialized;
+	struct hwtimer_demand demand;
 
-	if (likely(bulk_plain(bulk)))
-		return 0;
-	if (bulk->flags & ~BULK_FLAGS)
-		return -EINVAL;
-	return hwtimer_request_check(hwtimer_settings_get(instance, &copy),
-				     &request);
+	return bulk_check(hwtimer_settings_get(instance, &copy), bulk, NULL, 0,
+			  &demand);
 }
 
 /*
- * Schedules up to @count timers, one for each free record of the table's hand. @words has
- * the timers, and @results gets their ids.
- * @align is what hwtimer_wheel_align() makes of @slack. Always inline: where @flags or
- * @slack are constant, the loop does not test them.
+ * Schedules up to @count timers: as many as there are free records next to each other, which
+ * the table takes from its maps together. @words has the timers, and @results gets their ids.
+ * @align is what hwtimer_wheel_align() makes of @slack. Always inline: where @flags and
+ * @slack are constant, the loop does not test them. Returns the number of timers.
  */
-static __always_inline u32 bulk_hand(struct hwtimer_instance *instance,
+static __always_inline u32 bulk_file(struct hwtimer_instance *instance,
 				     const struct hwtimer_intake *intake,
 				     u32 flags, u64 slack, u8 align,
 				     const u64 *words, u64 *results, u32 count,
-				     struct hwtimer_moment *moment)
+				     struct hwtimer_hold *hold)
 {
 	struct hwtimer_table *table = &instance->table;
 	struct hwtimer_hand hand = table->hand;
@@ -78,7 +95,7 @@ static __always_inline u32 bulk_hand(struct hwtimer_instance *instance,
 		u64 user_data = words[0], deadline, tick;
 		struct hwtimer_record *record;
 
-		deadline = hwtimer_op_deadline(words[1], flags, moment);
+		deadline = hwtimer_op_deadline(words[1], flags, hold);
 		record = hwtimer_hand_take(&hand, &index);
 		hwtimer_op_fill(record, deadline, user_data);
 		tick = hwtimer_scale_tick_of(&intake->scale, deadline);
@@ -100,43 +117,32 @@ static __always_inline u32 bulk_hand(struct hwtimer_instance *instance,
 	return i;
 }
 
-/*
- * bulk_hand() for deadlines, for delays, and for both with a slack. Not inline, so that
- * each loop has all registers for itself.
- */
+/* Most bulks have deadlines and no slack. Not inline, so that the loop has all registers. */
 static noinline u32 bulk_deadlines(struct hwtimer_instance *instance,
 				   const struct hwtimer_intake *intake,
 				   const u64 *words, u64 *results, u32 count)
 {
-	return bulk_hand(instance, intake, HWTIMER_REQ_ABSTIME, 0, 0, words,
+	return bulk_file(instance, intake, HWTIMER_REQ_ABSTIME, 0, 0, words,
 			 results, count, NULL);
 }
 
-static noinline u32 bulk_delays(struct hwtimer_instance *instance,
+/* The others have delays, or a slack that all their timers share. */
+static noinline u32 bulk_others(struct hwtimer_instance *instance,
 				const struct hwtimer_intake *intake,
+				const struct hwtimer_bulk *bulk,
 				const u64 *words, u64 *results, u32 count,
-				struct hwtimer_moment *moment)
-{
-	return bulk_hand(instance, intake, 0, 0, 0, words, results, count,
-			 moment);
-}
-
-static noinline u32 bulk_slack(struct hwtimer_instance *instance,
-			       const struct hwtimer_intake *intake,
-			       const struct hwtimer_bulk *bulk,
-			       const u64 *words, u64 *results, u32 count,
-			       struct hwtimer_moment *moment)
+				struct hwtimer_hold *hold)
 {
 	u8 align = hwtimer_wheel_align(intake->wheel, bulk->slack);
 
-	return bulk_hand(instance, intake, bulk->flags, bulk->slack, align,
-			 words, results, count, moment);
+	return bulk_file(instance, intake, bulk->flags, bulk->slack, align,
+			 words, results, count, hold);
 }
 
 /* Schedules @count timers, and writes their results. */
 static void bulk_schedule(struct hwtimer_instance *instance,
 			  const struct hwtimer_bulk *bulk, u64 *words,
-			  u32 count, struct hwtimer_moment *moment)
+			  u32 count, struct hwtimer_hold *hold)
 {
 	struct hwtimer_intake intake = hwtimer_intake_begin(&instance->wheel);
 	u32 i = 0, filed = 0;
@@ -148,15 +154,13 @@ static void bulk_schedule(struct hwtimer_instance *instance,
 
 		if (unlikely(!room || !hwtimer_table_ready(&instance->table)))
 			done = 0;
-		else if (unlikely(bulk->slack))
-			done = bulk_slack(instance, &intake, bulk, timers,
-					  &words[i], room, moment);
-		else if (bulk->flags & HWTIMER_REQ_ABSTIME)
+		else if (likely(bulk->flags == HWTIMER_REQ_ABSTIME &&
+				!bulk->slack))
 			done = bulk_deadlines(instance, &intake, timers,
 					      &words[i], room);
 		else
-			done = bulk_delays(instance, &intake, timers, &words[i],
-					   room, moment);
+			done = bulk_others(instance, &intake, bulk, timers,
+					   &words[i], room, hold);
 		if (unlikely(!done)) {
 			words[i++] = room ? -ENOMEM :
 					    hwtimer_op_refusal(instance);
@@ -194,31 +198,42 @@ static __always_inline void cancel_fetch(const struct hwtimer_table *table,
 static __always_inline bool cancel_fetched(struct hwtimer_instance *instance,
 					   u32 flags,
 					   struct hwtimer_record *record,
-					   u64 *word,
-					   struct hwtimer_moment *moment)
+					   u64 *word, struct hwtimer_hold *hold)
 {
 	u64 id = *word;
 
 	*word = 0;
 	if (likely(hwtimer_op_cancel_plain(instance, record, id)))
 		return false;
-	*word = hwtimer_op_cancel_other(instance, id, flags, moment);
+	*word = hwtimer_op_cancel_other(instance, id, flags, hold);
 	return true;
 }
 
+/* Gives each of @count operations the same result. */
+static void words_fill(u64 *words, u32 count, int result)
+{
+	while (count--)
+		*words++ = result;
+}
+
 /*
- * Cancels HWTIMER_AHEAD timers at a time, and meanwhile has the processor fetch the records
- * of the next ones. Computes the address of each record once.
+ * Cancels HWTIMER_AHEAD timers at a time, while the processor fetches the records of the next
+ * ones. Computes the address of each record once.
  */
 static noinline void bulk_cancel(struct hwtimer_instance *instance, u32 flags,
 				 u64 *words, u32 count,
-				 struct hwtimer_moment *moment)
+				 struct hwtimer_hold *hold)
 {
 	struct hwtimer_record *records[2][HWTIMER_AHEAD] __uninitialized;
 	u32 here = min_t(u32, count, HWTIMER_AHEAD);
 	u32 i, left = count, others = 0;
 	unsigned int turn = 0;
 
+	/* The instance was stopped before it started. */
+	if (unlikely(!hwtimer_table_end(&instance->table))) {
+		words_fill(words, count, -ENOENT);
+		return;
+	}
 	cancel_fetch(&instance->table, records[turn], words, here);
 	while (here) {
 		u32 next = min_t(u32, left - here, HWTIMER_AHEAD);
@@ -228,7 +243,7 @@ static noinline void bulk_cancel(struct hwtimer_instance *instance, u32 flags,
 		for (i = 0; i < here; i++)
 			others += cancel_fetched(instance, flags,
 						 records[turn][i], &words[i],
-						 moment);
+						 hold);
 		words += here;
 		left -= here;
 		here = next;
@@ -240,7 +255,7 @@ static noinline void bulk_cancel(struct hwtimer_instance *instance, u32 flags,
 /* Always inline: @flags are constant, so the loop does not test them. */
 static __always_inline void bulk_reschedule(struct hwtimer_instance *instance,
 					    u32 flags, u64 *words, u32 count,
-					    struct hwtimer_moment *moment)
+					    struct hwtimer_hold *hold)
 {
 	u32 i;
 
@@ -251,111 +266,48 @@ static __always_inline void bulk_reschedule(struct hwtimer_instance *instance,
 			hwtimer_table_prefetch(&instance->table,
 					       words[2 * (i + HWTIMER_AHEAD)]);
 		words[i] = hwtimer_op_reschedule(instance, words[2 * i],
-						 words[2 * i + 1], flags,
-						 moment);
+						 words[2 * i + 1], flags, hold);
 	}
 }
 
-/*
- * Does @count operations, and then the steps that they owe, see hwtimer_op_end(). Called
- * with the instance's lock held; releases it.
- */
-static void bulk_run_locked(struct hwtimer_instance *instance,
-			    const struct hwtimer_bulk *bulk, u64 *words,
-			    u32 count) __releases(&instance->lock)
+static void bulk_run(struct hwtimer_instance *instance,
+		     const struct hwtimer_bulk *bulk, void *operations,
+		     u32 count, struct hwtimer_hold *hold)
 {
-	struct hwtimer_moment moment;
-	bool absolute = bulk->flags & HWTIMER_REQ_ABSTIME;
+	u64 *words = operations;
 
-	hwtimer_op_begin(instance, &moment);
 	if (bulk->op == HWTIMER_OP_CANCEL)
-		bulk_cancel(instance, bulk->flags, words, count, &moment);
+		bulk_cancel(instance, bulk->flags, words, count, hold);
 	else if (bulk->op == HWTIMER_OP_SCHEDULE)
-		bulk_schedule(instance, bulk, words, count, &moment);
-	else if (absolute)
+		bulk_schedule(instance, bulk, words, count, hold);
+	else if (bulk->flags & HWTIMER_REQ_ABSTIME)
 		bulk_reschedule(instance, HWTIMER_REQ_ABSTIME, words, count,
-				&moment);
+				hold);
 	else
-		bulk_reschedule(instance, 0, words, count, &moment);
-	hwtimer_op_end(instance, count, &moment);
+		bulk_reschedule(instance, 0, words, count, hold);
 }
 
-/*
- * Checks the bulk, and starts the instance if the operation needs that. Until the instance
- * has started, SETUP may change the settings, so checks again afterwards. Returns 0, -EINVAL,
- * or 1: the operations have their results, because the instance has no timer.
- */
-static noinline int bulk_prepare(struct hwtimer_instance *instance,
-				 const struct hwtimer_bulk *bulk, u64 *words,
-				 u32 count)
+static bool bulk_creates(const struct hwtimer_bulk *bulk,
+			 const void *operations, u32 count)
 {
-	for (;;) {
-		bool started = hwtimer_instance_started(instance);
-		int err = hwtimer_bulk_check(instance, bulk);
-
-		if (err || started)
-			return err;
-		if (bulk->op == HWTIMER_OP_SCHEDULE)
-			err = hwtimer_supply_start(instance);
-		else
-			err = hwtimer_op_no_timer(instance, bulk->op);
-		if (err) {
-			while (count--)
-				*words++ = err;
-			return 1;
-		}
-	}
+	return bulk->op == HWTIMER_OP_SCHEDULE;
 }
 
-static __always_inline struct hwtimer_demand
-bulk_demand(const struct hwtimer_bulk *bulk, u32 count)
+static void bulk_refuse(const struct hwtimer_bulk *bulk, void *operations,
+			u32 count, int err, int other)
 {
-	struct hwtimer_demand demand = {};
-
-	if (bulk->op == HWTIMER_OP_CANCEL)
-		return demand;
-	if (bulk->op == HWTIMER_OP_SCHEDULE)
-		demand.timers = count;
-	else
-		demand.moves = count;
-	return demand;
+	words_fill(operations, count,
+		   bulk->op == HWTIMER_OP_SCHEDULE ? err : other);
 }
 
-/* Locks the instance; returns 0 if it has memory for @count operations, or -ENOMEM. */
-static __always_inline int bulk_reserve(struct hwtimer_instance *instance,
-					const struct hwtimer_bulk *bulk,
-					u32 count) __acquires(&instance->lock)
-{
-	struct hwtimer_demand demand = bulk_demand(bulk, count);
-
-	return hwtimer_supply_reserve(instance, &demand);
-}
-
-/*
- * Does @count operations one by one, when there is not enough memory for all at once:
- * there may be enough for some of them. CANCEL never gets here, because it needs no
- * memory.
- */
-static noinline void bulk_run_singly(struct hwtimer_instance *instance,
-				     const struct hwtimer_bulk *bulk,
-				     u64 *words, u32 count)
-{
-	u32 i;
-
-	for (i = 0; i < count; i++) {
-		u64 one[2] = { words[2 * i], words[2 * i + 1] };
-		int err = bulk_reserve(instance, bulk, 1);
-
-		if (err) {
-			hwtimer_shrink_ended(instance);
-			spin_unlock(&instance->lock);
-			one[0] = err;
-		} else {
-			bulk_run_locked(instance, bulk, one, 1);
-		}
-		words[i] = one[0];
-	}
-}
+static const struct hwtimer_format bulk_format = {
+	.size = sizeof(struct hwtimer_bulk_timer),
+	.result_size = sizeof(u64),
+	.check = bulk_check,
+	.creates = bulk_creates,
+	.refuse = bulk_refuse,
+	.run = bulk_run,
+};
 
 /**
  * hwtimer_bulk_run - do the operations of a bulk, in their order
@@ -370,19 +322,5 @@ static noinline void bulk_run_singly(struct hwtimer_instance *instance,
 int hwtimer_bulk_run(struct hwtimer_instance *instance,
 		     const struct hwtimer_bulk *bulk, u64 *words, u32 count)
 {
-	/* Most bulks are valid anyway, and most instances are ready. */
-	if (unlikely(!bulk_plain(bulk) ||
-		     !hwtimer_instance_started(instance))) {
-		int ret = bulk_prepare(instance, bulk, words, count);
-
-		if (ret)
-			return min(ret, 0);
-	}
-	if (likely(!bulk_reserve(instance, bulk, count))) {
-		bulk_run_locked(instance, bulk, words, count);
-	} else {
-		spin_unlock(&instance->lock);
-		bulk_run_singly(instance, bulk, words, count);
-	}
-	return 0;
+	return hwtimer_hold_run(&bulk_format, instance, bulk, words, count);
 }

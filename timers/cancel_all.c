@@ -1,108 +1,66 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ends all timers of an instance, and hands them back; see timers/timers.h.
- *
- * As read(), copies to user memory with the lock held, and ends in the same hold what was
- * copied. So each timer is handed back once, whatever happens to the array and the caller.
+ * CANCEL_ALL: ends all timers of an instance, and hands them back. A timer ends in the hold of
+ * the lock in which it is copied, so each is handed back once, whatever happens to the array
+ * and the caller.
  */
-#include <linux/minmax.h>
-#include <linux/nospec.h>
-#include <linux/uaccess.h>
-
-#include "hwtimer.h"
 #include "timers/op.h"
 #include "timers/timers.h"
 
-/* Whether a record is that of a periodic timer whose event waits, and is not its last. */
-static bool rests(const struct hwtimer_record *record)
-{
-	return record->state == HWTIMER_EXPIRED &&
-	       hwtimer_record_periodic(record) &&
-	       !(record->flags & HWTIMER_RECORD_ENDING);
-}
-
-/*
- * Whether a timer is to be handed back. If so, describes it: a periodic timer whose event waits
- * as it will be after that event.
- */
-static bool timer_describe(struct hwtimer_instance *instance,
-			   const struct hwtimer_record *record, u32 index,
-			   u64 now, struct hwtimer_timer *timer)
-{
-	if (record->state == HWTIMER_PENDING) {
-		hwtimer_period_describe(instance, index, now, timer);
-		return true;
-	}
-	return rests(record) &&
-	       hwtimer_period_describe_next(instance, index, now, timer);
-}
-
-/*
- * Ends the timer of a record in use. Returns 1 if it was handed back, 0 if it was not, or
- * -EFAULT: it could not be copied, and has not ended.
- */
-static int timer_end(struct hwtimer_instance *instance,
-		     struct hwtimer_record *record, u32 index, u32 flags,
-		     struct hwtimer_timer __user *to, u64 now)
+static int end_pending(struct hwtimer_scan *scan, struct hwtimer_record *record,
+		       u32 index)
 {
 	struct hwtimer_timer timer;
-	bool back = timer_describe(instance, record, index, now, &timer);
 
-	if (back && to && copy_to_user_nofault(to, &timer, sizeof(timer)))
-		return -EFAULT;
-	if (record->state == HWTIMER_PENDING) {
-		hwtimer_op_cancel_pending(instance, record, index);
-		return 1;
+	if (scan->list->timers) {
+		hwtimer_period_describe(scan->instance, index, scan->now,
+					&timer);
+		if (hwtimer_scan_copy(scan, &timer))
+			return -EFAULT;
 	}
-	if (rests(record))
-		hwtimer_period_end(instance, record, now);
+	hwtimer_op_cancel_pending(scan->instance, record, index);
+	return 1;
+}
+
+/*
+ * A periodic timer whose event waits, and is not its last, is handed back as it will be after
+ * that event, which becomes its last one.
+ */
+static int end_resting(struct hwtimer_scan *scan, struct hwtimer_record *record,
+		       u32 index)
+{
+	struct hwtimer_instance *instance = scan->instance;
+	struct hwtimer_timer timer;
+	bool back = hwtimer_period_describe_next(instance, index, scan->now,
+						 &timer);
+
+	if (back && scan->list->timers && hwtimer_scan_copy(scan, &timer))
+		return -EFAULT;
+	/* If it is not handed back, too: the clock may be set back before the event is read. */
+	hwtimer_period_end(instance, record, scan->now);
 	if (back) {
 		/* As if it was pending again */
 		instance->stats.rearmed++;
 		instance->stats.cancelled++;
 	}
-	if (record->state == HWTIMER_EXPIRED && flags & HWTIMER_LIST_DISCARD)
-		hwtimer_events_drop(instance, record, index);
 	return back;
 }
 
-/*
- * Ends the next timers, as hwtimer_copy_list() wants it: checks HWTIMER_HOLD records at most,
- * and helps with a compaction as that many requests do.
- */
-static int cancel_some(struct hwtimer_instance *instance,
-		       struct hwtimer_list *list, u32 *done)
+static int cancel_visit(struct hwtimer_scan *scan,
+			struct hwtimer_record *record, u32 index)
 {
-	struct hwtimer_timer __user *to = u64_to_user_ptr(list->timers);
-	const struct hwtimer_table *table = &instance->table;
-	struct hwtimer_record *record;
-	struct hwtimer_moment moment;
-	u64 end, last;
 	int ret = 0;
 
-	spin_lock(&instance->lock);
-	end = hwtimer_table_end(table);
-	if (list->cursor >= end) {
-		spin_unlock(&instance->lock);
+	if (record->state == HWTIMER_PENDING)
+		return end_pending(scan, record, index);
+	if (record->state != HWTIMER_EXPIRED)
 		return 0;
-	}
-	list->cursor = array_index_nospec(list->cursor, end);
-	last = min(list->cursor + HWTIMER_HOLD, end);
-	hwtimer_op_begin(instance, &moment);
-	for (; *done < list->count && list->cursor < last; list->cursor++) {
-		record = hwtimer_table_next(table, &list->cursor,
-					    last - list->cursor);
-		if (!record)
-			break;
-		ret = timer_end(instance, record, list->cursor, list->flags,
-				to ? &to[*done] : NULL,
-				hwtimer_moment_now(&moment));
-		if (ret < 0)
-			break;
-		*done += ret;
-	}
-	hwtimer_op_end(instance, HWTIMER_HOLD, &moment);
-	return ret < 0 ? ret : *done < list->count && list->cursor < end;
+	if (hwtimer_record_periodic(record) &&
+	    !(record->flags & HWTIMER_RECORD_ENDING))
+		ret = end_resting(scan, record, index);
+	if (ret >= 0 && scan->list->flags & HWTIMER_LIST_DISCARD)
+		hwtimer_events_drop(scan->instance, record, index);
+	return ret;
 }
 
 /**
@@ -117,5 +75,12 @@ static int cancel_some(struct hwtimer_instance *instance,
 long hwtimer_cancel_all(struct hwtimer_instance *instance,
 			struct hwtimer_list *list)
 {
-	return hwtimer_copy_list(instance, list, cancel_some);
+	struct hwtimer_scan scan = {
+		.instance = instance,
+		.list = list,
+		.visit = cancel_visit,
+		.ends = true,
+	};
+
+	return hwtimer_scan_run(&scan);
 }

@@ -14,10 +14,9 @@
 static void change(struct hwtimer_instance *instance,
 		   struct hwtimer_record *record,
 		   const struct hwtimer_request *request,
-		   struct hwtimer_moment *moment)
+		   struct hwtimer_hold *hold)
 {
-	u64 deadline =
-		hwtimer_op_deadline(request->time, request->flags, moment);
+	u64 deadline = hwtimer_op_deadline(request->time, request->flags, hold);
 	u8 align = hwtimer_wheel_align(&instance->wheel, request->slack);
 	u32 index = lower_32_bits(request->id);
 
@@ -37,28 +36,24 @@ static void change(struct hwtimer_instance *instance,
  * hwtimer_change_pending - RESCHEDULE a timer and set all its fields, if it is pending
  * @instance: the instance; its lock is held, and memory for the request is reserved
  * @request: the request; valid
- * @moment: this hold of the instance's lock
+ * @hold: this hold of the instance's lock
  *
  * Return: 0, -ESHUTDOWN, -ENOENT, -EALREADY or -ENOMEM, as struct hwtimer_request says.
  */
 int hwtimer_change_pending(struct hwtimer_instance *instance,
 			   const struct hwtimer_request *request,
-			   struct hwtimer_moment *moment)
+			   struct hwtimer_hold *hold)
 {
 	struct hwtimer_record *record;
+	int err = hwtimer_op_find_pending(instance, request->id, &record);
 
 	lockdep_assert_held(&instance->lock);
-	if (instance->stopped)
-		return -ESHUTDOWN;
-	record = hwtimer_table_find(&instance->table, request->id);
-	if (!record)
-		return -ENOENT;
-	if (record->state != HWTIMER_PENDING)
-		return -EALREADY;
+	if (err)
+		return err;
 	if (request->interval && !hwtimer_record_periodic(record) &&
 	    !hwtimer_table_spare(&instance->table))
 		return -ENOMEM;
-	change(instance, record, request, moment);
+	change(instance, record, request, hold);
 	trace_hwtimer_reschedule(instance, lower_32_bits(request->id));
 	instance->stats.rescheduled++;
 	return 0;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Checks requests, and does them; see timers/timers.h.
+ * Requests: operations of mixed kinds, with all options, which struct hwtimer_request
+ * describes. Single calls have one, and SUBMIT has an array.
  */
 #include <linux/ktime.h>
 
 #include "timers/change.h"
+#include "timers/hold.h"
 #include "timers/op.h"
 #include "timers/timers.h"
 
@@ -89,7 +91,7 @@ static __always_inline int record_get(struct hwtimer_instance *instance,
 
 static __always_inline int request_schedule(struct hwtimer_instance *instance,
 					    struct hwtimer_request *request,
-					    struct hwtimer_moment *moment)
+					    struct hwtimer_hold *hold)
 {
 	struct hwtimer_record *record;
 	u32 index;
@@ -103,7 +105,7 @@ static __always_inline int request_schedule(struct hwtimer_instance *instance,
 	record = hwtimer_table_record(&instance->table, index);
 	hwtimer_op_fill(record,
 			hwtimer_op_deadline(request->time, request->flags,
-					    moment),
+					    hold),
 			request->user_data);
 	if (unlikely(request->slack))
 		record->align =
@@ -117,12 +119,12 @@ static __always_inline int request_schedule(struct hwtimer_instance *instance,
 	return 0;
 }
 
-/* request_schedule() for those who do not call it in a loop. */
+/* request_schedule() as a function, for the rare case. */
 static noinline int request_schedule_rare(struct hwtimer_instance *instance,
 					  struct hwtimer_request *request,
-					  struct hwtimer_moment *moment)
+					  struct hwtimer_hold *hold)
 {
-	return request_schedule(instance, request, moment);
+	return request_schedule(instance, request, hold);
 }
 
 /*
@@ -131,16 +133,16 @@ static noinline int request_schedule_rare(struct hwtimer_instance *instance,
  */
 static noinline int request_change(struct hwtimer_instance *instance,
 				   struct hwtimer_request *request,
-				   struct hwtimer_moment *moment)
+				   struct hwtimer_hold *hold)
 {
-	int err = hwtimer_change_pending(instance, request, moment);
+	int err = hwtimer_change_pending(instance, request, hold);
 
 	if (!(request->flags & HWTIMER_REQ_REARM) ||
 	    (err != -ENOENT && err != -EALREADY))
 		return err;
 	err = hwtimer_change_end(instance, request);
 	if (!err)
-		err = request_schedule_rare(instance, request, moment);
+		err = request_schedule_rare(instance, request, hold);
 	if (!err)
 		instance->stats.rescheduled++;
 	return err;
@@ -148,20 +150,20 @@ static noinline int request_change(struct hwtimer_instance *instance,
 
 static __always_inline int request_run(struct hwtimer_instance *instance,
 				       struct hwtimer_request *request,
-				       struct hwtimer_moment *moment)
+				       struct hwtimer_hold *hold)
 {
 	switch (request->op) {
 	case HWTIMER_OP_SCHEDULE:
-		return request_schedule(instance, request, moment);
+		return request_schedule(instance, request, hold);
 	case HWTIMER_OP_CANCEL:
 		return hwtimer_op_cancel(instance, request->id, request->flags,
-					 moment);
+					 hold);
 	default:
 		if (unlikely(request->flags & HWTIMER_CHANGE_FLAGS))
-			return request_change(instance, request, moment);
+			return request_change(instance, request, hold);
 		return hwtimer_op_reschedule(instance, request->id,
 					     request->time, request->flags,
-					     moment);
+					     hold);
 	}
 }
 
@@ -173,11 +175,13 @@ request_prefetch(const struct hwtimer_instance *instance,
 		hwtimer_table_prefetch(&instance->table, request->id);
 }
 
-static __always_inline void requests_run_all(struct hwtimer_instance *instance,
-					     struct hwtimer_request *requests,
-					     u32 count,
-					     struct hwtimer_moment *moment)
+/* Does the requests whose result is 0. Always inline: a single request needs no loop. */
+static __always_inline void requests_run(struct hwtimer_instance *instance,
+					 const struct hwtimer_bulk *bulk,
+					 void *operations, u32 count,
+					 struct hwtimer_hold *hold)
 {
+	struct hwtimer_request *requests = operations;
 	/* A single request uses its record at once, so a prefetch would gain nothing. */
 	u32 ahead = count > 1 ? min_t(u32, count, HWTIMER_AHEAD) : 0;
 	u32 i;
@@ -190,41 +194,16 @@ static __always_inline void requests_run_all(struct hwtimer_instance *instance,
 					 &requests[i + HWTIMER_AHEAD]);
 		if (!requests[i].result)
 			requests[i].result =
-				request_run(instance, &requests[i], moment);
+				request_run(instance, &requests[i], hold);
 	}
 }
 
-/* Does requests_run_locked(). Always inline: a single request needs no loop. */
-static __always_inline void run_locked(struct hwtimer_instance *instance,
-				       struct hwtimer_request *requests,
-				       u32 count) __releases(&instance->lock)
-{
-	struct hwtimer_moment moment;
-
-	hwtimer_op_begin(instance, &moment);
-	requests_run_all(instance, requests, count, &moment);
-	hwtimer_op_end(instance, count, &moment);
-}
-
-/*
- * Does the requests whose result is 0, and then the steps that they owe, see
- * hwtimer_op_end(). Called with the instance's lock held; releases it.
- */
-static noinline void requests_run_locked(struct hwtimer_instance *instance,
-					 struct hwtimer_request *requests,
-					 u32 count) __releases(&instance->lock)
-{
-	run_locked(instance, requests, count);
-}
-
-/* Adds the memory that @request may need, if the request is valid. */
+/* Adds the memory that a valid request may need. */
 static void request_demand(struct hwtimer_demand *demand,
 			   const struct hwtimer_request *request)
 {
 	bool adds = hwtimer_request_names(request);
 
-	if (request->result)
-		return;
 	demand->timers += adds;
 	demand->periodic += adds && request->interval;
 	demand->moves += request->op == HWTIMER_OP_RESCHEDULE;
@@ -232,128 +211,60 @@ static void request_demand(struct hwtimer_demand *demand,
 			      request_sets(request) && request->interval;
 }
 
-/*
- * Sets each result, 0 if the request is valid. Adds up what the valid requests need.
- * @settings are the settings of the instance, constant or a copy.
- */
-static __always_inline void
+/* Sets each result, 0 if the request is valid. Adds up what the valid requests need. */
+static __always_inline int
 requests_check(const struct hwtimer_settings *settings,
-	       struct hwtimer_request *requests, u32 count,
+	       const struct hwtimer_bulk *bulk, void *operations, u32 count,
 	       struct hwtimer_demand *demand)
 {
+	struct hwtimer_request *request = operations;
 	u32 schedules = 0;
-	u32 i;
 
 	*demand = (struct hwtimer_demand){};
-	for (i = 0; i < count; i++) {
-		struct hwtimer_request *request = &requests[i];
-
+	for (; count; count--, request++) {
 		if (likely(request_plain(request, settings))) {
 			request->result = 0;
 			schedules += request->op == HWTIMER_OP_SCHEDULE;
 			continue;
 		}
 		request->result = hwtimer_request_check(settings, request);
-		request_demand(demand, request);
+		if (!request->result)
+			request_demand(demand, request);
 	}
 	demand->timers += schedules;
+	return 0;
 }
 
-/* Whether one of the valid requests has to start the instance. */
-static bool requests_create(const struct hwtimer_request *requests, u32 count)
+static bool requests_create(const struct hwtimer_bulk *bulk,
+			    const void *operations, u32 count)
 {
-	u32 i;
+	const struct hwtimer_request *request = operations;
 
-	for (i = 0; i < count; i++)
-		if (!requests[i].result && request_creates(&requests[i]))
+	for (; count; count--, request++)
+		if (!request->result && request_creates(request))
 			return true;
 	return false;
 }
 
-/*
- * Sets the results of all requests, as the instance has no timer. @err: why it could not be
- * started, if one of them needs that.
- */
-static void requests_refuse(struct hwtimer_instance *instance,
-			    struct hwtimer_request *requests, u32 count,
-			    int err)
+static void requests_refuse(const struct hwtimer_bulk *bulk, void *operations,
+			    u32 count, int err, int other)
 {
-	u32 i;
+	struct hwtimer_request *request = operations;
 
-	for (i = 0; i < count; i++) {
-		struct hwtimer_request *request = &requests[i];
-
-		if (request->result)
-			continue;
-		if (request_creates(request))
-			request->result = err;
-		else
-			request->result =
-				hwtimer_op_no_timer(instance, request->op);
-	}
+	for (; count; count--, request++)
+		if (!request->result)
+			request->result = request_creates(request) ? err :
+								     other;
 }
 
-/*
- * Does requests_prepare() for an instance that may have to be started. Until it has started,
- * SETUP may change the settings, so checks again afterwards.
- */
-static noinline void requests_prepare_slowly(struct hwtimer_instance *instance,
-					     struct hwtimer_request *requests,
-					     u32 count,
-					     struct hwtimer_demand *demand)
-{
-	struct hwtimer_settings copy __uninitialized;
-	int err = 0;
-
-	for (;;) {
-		bool started = hwtimer_instance_started(instance);
-
-		requests_check(hwtimer_settings_get(instance, &copy), requests,
-			       count, demand);
-		if (started)
-			return;
-		if (!requests_create(requests, count))
-			break;
-		err = hwtimer_supply_start(instance);
-		if (err)
-			break;
-	}
-	requests_refuse(instance, requests, count, err);
-	*demand = (struct hwtimer_demand){};
-}
-
-/* Checks the requests, and starts the instance if one of them needs that. */
-static __always_inline void requests_prepare(struct hwtimer_instance *instance,
-					     struct hwtimer_request *requests,
-					     u32 count,
-					     struct hwtimer_demand *demand)
-{
-	if (unlikely(!hwtimer_instance_started(instance)))
-		requests_prepare_slowly(instance, requests, count, demand);
-	else
-		requests_check(&instance->settings, requests, count, demand);
-}
-
-/*
- * Does the valid requests one by one, when there is not enough memory for all at once:
- * there may be enough for some of them.
- */
-static noinline void requests_run_singly(struct hwtimer_instance *instance,
-					 struct hwtimer_request *requests,
-					 u32 count)
-{
-	u32 i;
-
-	for (i = 0; i < count; i++) {
-		struct hwtimer_demand demand = {};
-
-		if (requests[i].result)
-			continue;
-		request_demand(&demand, &requests[i]);
-		requests[i].result = hwtimer_supply_reserve(instance, &demand);
-		requests_run_locked(instance, &requests[i], 1);
-	}
-}
+static const struct hwtimer_format requests_format = {
+	.size = sizeof(struct hwtimer_request),
+	.result_size = sizeof(struct hwtimer_request),
+	.check = requests_check,
+	.creates = requests_create,
+	.refuse = requests_refuse,
+	.run = requests_run,
+};
 
 /**
  * hwtimer_request_run - do requests, in their order
@@ -366,15 +277,7 @@ static noinline void requests_run_singly(struct hwtimer_instance *instance,
 void hwtimer_request_run(struct hwtimer_instance *instance,
 			 struct hwtimer_request *requests, u32 count)
 {
-	struct hwtimer_demand demand __uninitialized;
-
-	requests_prepare(instance, requests, count, &demand);
-	if (!hwtimer_supply_reserve(instance, &demand)) {
-		requests_run_locked(instance, requests, count);
-	} else {
-		spin_unlock(&instance->lock);
-		requests_run_singly(instance, requests, count);
-	}
+	hwtimer_hold_run(&requests_format, instance, NULL, requests, count);
 }
 
 /**
@@ -387,13 +290,5 @@ void hwtimer_request_run(struct hwtimer_instance *instance,
 void hwtimer_request_run_one(struct hwtimer_instance *instance,
 			     struct hwtimer_request *request)
 {
-	struct hwtimer_demand demand __uninitialized;
-
-	requests_prepare(instance, request, 1, &demand);
-	if (likely(!hwtimer_supply_reserve(instance, &demand))) {
-		run_locked(instance, request, 1);
-	} else {
-		spin_unlock(&instance->lock);
-		requests_run_singly(instance, request, 1);
-	}
+	hwtimer_hold_run(&requests_format, instance, NULL, request, 1);
 }

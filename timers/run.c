@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Does many operations in one ioctl: copies at most HWTIMER_HOLD of them in, does them,
- * copies their results out, and goes on with the next ones.
- *
- * Called by instance/ioctl.c, which has checked the number of operations and, for SUBMIT,
- * the flags. Works in pieces, so that the kernel needs little memory for a long array,
- * and a signal can end the call.
+ * Does the many operations of a SUBMIT or a BULK: copies at most HWTIMER_HOLD of them in,
+ * does them, copies their results out, and goes on with the next ones. So the kernel needs
+ * little memory for a long array, and a signal can end the call.
  */
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
@@ -20,21 +17,26 @@
 #define BATCH_SMALL 256
 
 /**
- * struct batch - one ioctl that does many operations
+ * struct batch - an array of operations that a program hands over in one ioctl
  * @instance: the instance
+ * @bulk: what all operations have in common; NULL: they are requests
+ * @operations: address of the array in user space
+ * @results: address of the array of results; 0: they are not wanted. Requests have their
+ *	results in themselves
+ * @size: size of an operation, bytes
+ * @result_size: size of a result, bytes
  * @count: number of operations
- * @memory: room for the operations that are done at a time, @count or HWTIMER_HOLD
- * @submit: argument of the ioctl, if it is SUBMIT; otherwise NULL
- * @bulk: argument of the ioctl, if it is BULK; otherwise NULL
  *
  * Only one thread uses a batch, so no lock protects the members.
  */
 struct batch {
 	struct hwtimer_instance *instance;
-	u32 count;
-	void *memory;
-	const struct hwtimer_submit *submit;
 	const struct hwtimer_bulk *bulk;
+	u64 operations;
+	u64 results;
+	size_t size;
+	size_t result_size;
+	u32 count;
 };
 
 /*
@@ -79,56 +81,44 @@ static u32 elements_writeable(u64 address, u64 first, u32 count, size_t size)
 	return done < bytes ? done / size : count;
 }
 
-/*
- * Does @count requests from @first on. Returns the number of requests whose results were
- * copied out, or -EFAULT if there is none.
- */
-static long submit_piece(const struct batch *batch, u32 first, u32 count)
+/* Whether results are copied out. Requests have theirs in themselves. */
+static bool batch_answers(const struct batch *batch)
 {
-	struct hwtimer_request *requests = batch->memory;
-	u64 address = batch->submit->requests;
-	size_t size = sizeof(*requests);
-
-	count = elements_in(requests, address, first, count, size);
-	count = elements_writeable(address, first, count, size);
-	if (!count)
-		return -EFAULT;
-	hwtimer_request_run(batch->instance, requests, count);
-	count = elements_out(address, first, requests, count, size);
-	return count ? (long)count : -EFAULT;
+	return batch->results || !batch->bulk;
 }
 
 /*
- * Does @count operations of a bulk from @first on. Returns the number of operations that were
+ * Does @count operations from @first on, in @memory. Returns the number of operations that were
  * done and, if results are wanted, whose results were copied out. If there is none, returns
- * -EFAULT or the error of hwtimer_bulk_run().
+ * -EFAULT or -EINVAL.
  */
-static long bulk_piece(const struct batch *batch, u32 first, u32 count)
+static long batch_piece(const struct batch *batch, void *memory, u32 first,
+			u32 count)
 {
-	const struct hwtimer_bulk *bulk = batch->bulk;
-	u64 *words = batch->memory;
-	int err;
+	int err = 0;
 
-	count = elements_in(words, bulk->timers, first, count,
-			    bulk->op == HWTIMER_OP_CANCEL ?
-				    sizeof(*words) :
-				    sizeof(struct hwtimer_bulk_timer));
-	if (bulk->results)
-		count = elements_writeable(bulk->results, first, count,
-					   sizeof(*words));
+	count = elements_in(memory, batch->operations, first, count,
+			    batch->size);
+	if (batch_answers(batch))
+		count = elements_writeable(batch->results, first, count,
+					   batch->result_size);
 	if (!count)
 		return -EFAULT;
-	err = hwtimer_bulk_run(batch->instance, bulk, words, count);
+	if (batch->bulk)
+		err = hwtimer_bulk_run(batch->instance, batch->bulk, memory,
+				       count);
+	else
+		hwtimer_request_run(batch->instance, memory, count);
 	if (err)
 		return err;
-	if (bulk->results)
-		count = elements_out(bulk->results, first, words, count,
-				     sizeof(*words));
+	if (batch_answers(batch))
+		count = elements_out(batch->results, first, memory, count,
+				     batch->result_size);
 	return count ? (long)count : -EFAULT;
 }
 
-/* Does a batch that has memory; returns the number of operations done, or an error. */
-static long batch_run(const struct batch *batch)
+/* Does a batch in pieces; returns the number of operations done, or an error. */
+static long batch_run(const struct batch *batch, void *memory)
 {
 	u32 done = 0;
 	long ret = 0;
@@ -136,8 +126,7 @@ static long batch_run(const struct batch *batch)
 	while (done < batch->count) {
 		u32 count = min(batch->count - done, HWTIMER_HOLD);
 
-		ret = batch->submit ? submit_piece(batch, done, count) :
-				      bulk_piece(batch, done, count);
+		ret = batch_piece(batch, memory, done, count);
 		if (ret < 0)
 			break;
 		done += ret;
@@ -148,22 +137,21 @@ static long batch_run(const struct batch *batch)
 	return done ? (long)done : ret;
 }
 
-/* Does a batch, with memory of @size bytes for each operation. */
-static long batch_run_with(struct batch *batch, size_t size)
+/* Does a batch, with memory for each operation, which takes @size bytes in the kernel. */
+static long batch_run_with(const struct batch *batch, size_t size)
 {
 	u64 small[BATCH_SMALL / sizeof(u64)] __uninitialized;
+	void *memory;
 	long ret;
 
-	if (batch->count <= sizeof(small) / size) {
-		batch->memory = small;
-		return batch_run(batch);
-	}
-	batch->memory = kvmalloc_array(min(batch->count, HWTIMER_HOLD), size,
-				       HWTIMER_GFP);
-	if (!batch->memory)
+	if (batch->count <= sizeof(small) / size)
+		return batch_run(batch, small);
+	memory = kvmalloc_array(min(batch->count, HWTIMER_HOLD), size,
+				HWTIMER_GFP);
+	if (!memory)
 		return -ENOMEM;
-	ret = batch_run(batch);
-	kvfree(batch->memory);
+	ret = batch_run(batch, memory);
+	kvfree(memory);
 	return ret;
 }
 
@@ -178,13 +166,16 @@ static long batch_run_with(struct batch *batch, size_t size)
 long hwtimer_batch_submit(struct hwtimer_instance *instance,
 			  const struct hwtimer_submit *submit)
 {
-	struct batch batch = {
+	const struct batch batch = {
 		.instance = instance,
+		.operations = submit->requests,
+		.results = submit->requests,
+		.size = sizeof(struct hwtimer_request),
+		.result_size = sizeof(struct hwtimer_request),
 		.count = submit->count,
-		.submit = submit,
 	};
 
-	return batch_run_with(&batch, sizeof(struct hwtimer_request));
+	return batch_run_with(&batch, batch.size);
 }
 
 /**
@@ -198,10 +189,16 @@ long hwtimer_batch_submit(struct hwtimer_instance *instance,
 long hwtimer_batch_bulk(struct hwtimer_instance *instance,
 			const struct hwtimer_bulk *bulk)
 {
-	struct batch batch = {
+	const struct batch batch = {
 		.instance = instance,
-		.count = bulk->count,
 		.bulk = bulk,
+		.operations = bulk->timers,
+		.results = bulk->results,
+		.size = bulk->op == HWTIMER_OP_CANCEL ?
+				sizeof(u64) :
+				sizeof(struct hwtimer_bulk_timer),
+		.result_size = sizeof(u64),
+		.count = bulk->count,
 	};
 	int err = hwtimer_bulk_check(instance, bulk);
 

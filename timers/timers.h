@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What a program does to timers: requests, which are operations of any kind with all options;
- * bulks, which are many of one kind; and the end of all timers. All are done by the same
- * operations, see timers/op.h.
+ * bulks, which are many of one kind; and the end of all timers. README.md shows the way of one
+ * of them.
  */
 #ifndef HWTIMER_TIMERS_H
 #define HWTIMER_TIMERS_H
@@ -14,8 +14,10 @@
 struct hwtimer_bulk;
 struct hwtimer_instance;
 struct hwtimer_list;
+struct hwtimer_record;
 struct hwtimer_settings;
 struct hwtimer_submit;
+struct hwtimer_timer;
 
 /* ---- run.c ---- */
 
@@ -26,7 +28,12 @@ long hwtimer_batch_bulk(struct hwtimer_instance *instance,
 
 /* ---- request.c ---- */
 
-/* Whether a request that succeeds may make a new timer, and writes an id. */
+/**
+ * hwtimer_request_names - whether a request that succeeds may make a new timer
+ * @request: the request
+ *
+ * Return: whether it then writes an id.
+ */
 static inline bool hwtimer_request_names(const struct hwtimer_request *request)
 {
 	return request->op == HWTIMER_OP_SCHEDULE ||
@@ -47,6 +54,32 @@ int hwtimer_bulk_check(struct hwtimer_instance *instance,
 		       const struct hwtimer_bulk *bulk);
 int hwtimer_bulk_run(struct hwtimer_instance *instance,
 		     const struct hwtimer_bulk *bulk, u64 *words, u32 count);
+
+/* ---- list.c ---- */
+
+/**
+ * struct hwtimer_scan - a LIST or CANCEL_ALL on its way through the timers
+ * @instance: the instance
+ * @list: the argument of the ioctl, with the cursor
+ * @visit: visit a record in use, at @index, with the lock held. Returns 1 if its timer counts, 0
+ *	if not, or -EFAULT: the scan comes again to the same record
+ * @ends: @visit ends timers
+ * @done: number of timers that count so far, and so the next place in the array
+ * @now: the time of this hold of the lock, ns on the instance's clock
+ */
+struct hwtimer_scan {
+	struct hwtimer_instance *instance;
+	struct hwtimer_list *list;
+	int (*visit)(struct hwtimer_scan *scan, struct hwtimer_record *record,
+		     u32 index);
+	bool ends;
+	u32 done;
+	u64 now;
+};
+
+int hwtimer_scan_copy(const struct hwtimer_scan *scan,
+		      const struct hwtimer_timer *timer);
+long hwtimer_scan_run(struct hwtimer_scan *scan);
 
 /* ---- cancel_all.c ---- */
 

@@ -30,7 +30,7 @@ void hwtimer_wakeup_chores(struct hwtimer_instance *instance, u64 time)
  */
 static u64 wakeup_next(const struct hwtimer_instance *instance)
 {
-	if (instance->stopped)
+	if (hwtimer_instance_stopped(instance))
 		return HWTIMER_TICK_NONE;
 	/* Without pending timers, only what the wheel has begun has to be finished. */
 	if (!instance->stats.pending && !hwtimer_wheel_busy(&instance->wheel))
@@ -148,7 +148,7 @@ void hwtimer_wakeup_turned(struct hwtimer_instance *instance, u64 now)
 void hwtimer_wakeup_again(struct hwtimer_instance *instance)
 {
 	lockdep_assert_held(&instance->lock);
-	if (instance->stopped)
+	if (hwtimer_instance_stopped(instance))
 		return;
 	instance->wakeup.at = hwtimer_instance_now(instance);
 	hwtimer_worker_kick(&instance->job.turns, instance->wakeup.at);

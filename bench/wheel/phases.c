@@ -28,7 +28,7 @@
 #define CLOCK_ROUNDS 1000
 #define CLOCK_CALLS 100
 
-/* The dead entries that the module tolerates; see timers/op.c. */
+/* The dead entries that the module tolerates; see timers/hold.c. */
 #define DEAD_MAX (32768 + 16384)
 
 /* Returns the processor time of this thread, without interruptions by others. */

@@ -77,7 +77,7 @@ build_with()
 	new=$(mktemp -d)
 	on_exit rm -rf "$new"
 	source_files |
-		grep -z -E '^(Kbuild|[^/]*\.[ch]|(uapi|tests|vm)/.*)$' |
+		grep -z -E '^(Kbuild|[^/]*\.[ch]|(uapi|tests|vm|instance|show|timers|events|memory|worker|wheel)/.*)$' |
 		xargs -0 cp --parents --preserve=mode -t "$new"
 	patch --silent --strip 1 --directory "$new" <"$FAULTS/$1.patch" || return
 	rsync --recursive --checksum --perms "$new/" "$COPY/"

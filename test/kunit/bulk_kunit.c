@@ -224,7 +224,7 @@ static void reschedule_both(struct twins *twins, u32 count)
 static void compact_one(struct hwtimer_instance *instance)
 {
 	spin_lock(&instance->lock);
-	if (instance->started)
+	if (!hwtimer_instance_new(instance))
 		hwtimer_wheel_compact(&instance->wheel, true);
 	spin_unlock(&instance->lock);
 }
@@ -452,7 +452,7 @@ static void expect_no_timer(struct kunit *test,
 			0);
 	for (i = 0; i < count; i++)
 		KUNIT_EXPECT_EQ(test, (s64)words[i], -ENOENT);
-	KUNIT_EXPECT_FALSE(test, hwtimer_instance_started(instance));
+	KUNIT_EXPECT_TRUE(test, hwtimer_instance_new(instance));
 }
 
 static void bulks_find_no_timer(struct kunit *test)
@@ -471,7 +471,7 @@ static void bulks_are_valid_or_refused(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, instance);
 	expect_validity(test, instance, true);
-	KUNIT_ASSERT_TRUE(test, hwtimer_instance_started(instance));
+	KUNIT_ASSERT_FALSE(test, hwtimer_instance_new(instance));
 	expect_validity(test, instance, true);
 	fake_settable(instance);
 	expect_validity(test, instance, false);

@@ -313,7 +313,7 @@ static void bad_requests_are_refused(struct kunit *test)
 				    "request %u", i);
 	}
 	/* None of the requests has started the instance. */
-	KUNIT_EXPECT_FALSE(test, instance->started);
+	KUNIT_EXPECT_TRUE(test, hwtimer_instance_new(instance));
 }
 
 #define FLAGS_OF_ALL                                                           \
@@ -385,10 +385,10 @@ static void only_new_timers_start_an_instance(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_cancel(instance, 1, 0), -ENOENT);
 	KUNIT_EXPECT_EQ(test, fake_reschedule(instance, 1, HOUR), -ENOENT);
 	KUNIT_EXPECT_EQ(test, fake_run(instance, &request), -ENOENT);
-	KUNIT_EXPECT_FALSE(test, instance->started);
+	KUNIT_EXPECT_TRUE(test, hwtimer_instance_new(instance));
 	request.flags |= HWTIMER_REQ_CREATE;
 	KUNIT_EXPECT_EQ(test, fake_run(instance, &request), 0);
-	KUNIT_EXPECT_TRUE(test, instance->started);
+	KUNIT_EXPECT_FALSE(test, hwtimer_instance_new(instance));
 	KUNIT_EXPECT_EQ(test, instance->stats.pending, 1);
 	KUNIT_EXPECT_EQ(test, instance->stats.rescheduled, 1);
 	fake_check_books(test, instance);
@@ -421,7 +421,7 @@ static void what_cannot_start_is_a_result(struct kunit *test)
 	hwtimer_request_run(instance, requests, ARRAY_SIZE(requests));
 	KUNIT_EXPECT_EQ(test, hwtimer_bulk_run(instance, &bulk, words, 2), 0);
 	fake_revive();
-	KUNIT_EXPECT_FALSE(test, instance->started);
+	KUNIT_EXPECT_TRUE(test, hwtimer_instance_new(instance));
 	KUNIT_EXPECT_EQ(test, requests[0].result, -ENOENT);
 	KUNIT_EXPECT_TRUE(test, is_start_error(requests[1].result));
 	KUNIT_EXPECT_EQ(test, requests[2].result, -ENOENT);
@@ -438,7 +438,7 @@ static void what_cannot_start_is_a_result(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, requests[1].result, -ESHUTDOWN);
 	KUNIT_EXPECT_EQ(test, requests[3].result, -ESHUTDOWN);
 	KUNIT_EXPECT_EQ(test, requests[4].result, -EINVAL);
-	KUNIT_EXPECT_FALSE(test, instance->started);
+	KUNIT_EXPECT_NULL(test, instance->start_memory);
 }
 
 static void settings_are_over_with_the_first_timer(struct kunit *test)
@@ -468,7 +468,7 @@ static void settings_are_over_with_the_stop(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hwtimer_settings_set(instance, &settings),
 			-EBUSY);
 	KUNIT_EXPECT_EQ(test, fake_schedule(instance, HOUR, &id), -ESHUTDOWN);
-	KUNIT_EXPECT_FALSE(test, instance->started);
+	KUNIT_EXPECT_NULL(test, instance->start_memory);
 }
 
 static void nothing_expires_after_stop(struct kunit *test)
@@ -1030,7 +1030,7 @@ static void killed_caller_gets_no_memory(struct kunit *test)
 	fake_kill();
 	/* EINTR if its first timer brings a thread */
 	KUNIT_EXPECT_NE(test, fake_schedule(instance, HOUR, &id), 0);
-	KUNIT_EXPECT_FALSE(test, instance->started);
+	KUNIT_EXPECT_TRUE(test, hwtimer_instance_new(instance));
 	fake_revive();
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &first), 0);
 

@@ -301,7 +301,7 @@ active proctype canceller()
 #define RESTS(i) (periodic[i] && !ending[i] && left[i] > 1)
 #endif
 
-/* timer_end() of CANCEL_ALL: hands record i back, if it is to be. */
+/* cancel_visit() of CANCEL_ALL: hands record i back, if it is to be. */
 inline hand_back(i)
 {
 	if

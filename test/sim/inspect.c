@@ -43,7 +43,7 @@ void sim_inspect_waiter(struct file *file, const char *how, unsigned int events)
 
 	if (events & EPOLLEXCLUSIVE &&
 	    (!instance->events.parked || !sim_run.calm || sim_ending() ||
-	     instance->stopped))
+	     hwtimer_instance_stopped(instance)))
 		return;
 	pretend(instance, current);
 	mask = hwtimer_notice_mask(instance);
@@ -56,7 +56,7 @@ void sim_inspect_waiter(struct file *file, const char *how, unsigned int events)
 			how, instance->nr, mask, instance->events.unread,
 			instance->notice.events, instance->events.read,
 			instance->settings.timers, instance->notice.overdue,
-			instance->stopped);
+			hwtimer_instance_stopped(instance));
 }
 
 /**
@@ -202,8 +202,7 @@ void sim_inspect_alarm(struct file *file)
 	const struct hwtimer_alarm *chores = &instance->job.chores;
 	u64 time, soon;
 
-	if (!hwtimer_instance_started(instance) || instance->stopped ||
-	    !instance->stats.pending)
+	if (instance->life != HWTIMER_STARTED || !instance->stats.pending)
 		return;
 	/* Readers are to come first, or an ACK. */
 	if (instance->events.parked) {
@@ -246,7 +245,7 @@ void sim_inspect_idle(struct file *file)
 	bool idle = !instance->table.used &&
 		    instance->events.head == instance->events.tail;
 
-	if (!hwtimer_instance_started(instance))
+	if (hwtimer_instance_new(instance))
 		return;
 	if (idle && instance->shrink.large)
 		sim_fail("nobody watches instance %llu, which is idle",
@@ -340,8 +339,7 @@ void sim_inspect_deadlines(struct file *file)
 	u64 cursor = 0, now;
 
 	if (!instance->wheel.rewinds || !sim_clock_was_set() ||
-	    !hwtimer_instance_started(instance) || instance->stopped ||
-	    instance->events.parked)
+	    instance->life != HWTIMER_STARTED || instance->events.parked)
 		return;
 	if (queued(chores) &&
 	    (chores->ready ||

@@ -52,7 +52,7 @@ UML_KERNEL="uml-7.3"
 # elsewhere, and those about layouts and memory, on other architectures.
 RT_KERNELS="rt-6.12"
 FOREIGN_KERNELS="arm64-16k-6.12"
-THREADS=(concurrency order periodic stop notify lifetime uring bound copy starved)
+THREADS=(concurrency order periodic cancel_all notify lifetime uring bound copy starved)
 LAYOUTS=(abi setup schedule read list)
 
 # The programs that are built for other architectures; if this is empty, all
@@ -588,7 +588,7 @@ torture_on()
 }
 
 # Programs with several threads or processes, or in which the worker meets a program
-RACES_PROGRAMS="concurrency bound copy notify stop debugfs clock lifetime list poll read
+RACES_PROGRAMS="concurrency bound copy notify cancel_all debugfs clock lifetime list poll read
 	periodic stats uring"
 
 # Runs KUnit and the programs on a kernel that reports data races.
@@ -599,7 +599,7 @@ step_races()
 }
 
 # Programs that make the kernel copy out all that it copies out
-UNINIT_PROGRAMS="abi setup schedule cancel reschedule rearm submit bulk read copy poll stop query list
+UNINIT_PROGRAMS="abi setup schedule cancel reschedule rearm submit bulk read copy poll cancel_all query list
 	privacy periodic clock notify stats lifetime debugfs concurrency"
 
 # Runs KUnit and the programs on a kernel that reports uses of uninitialized memory.

@@ -16,7 +16,7 @@
 /* A prime number, so that holds and pages end at other timers than calls do */
 #define SOME 7U
 
-static int stop_test_init(struct kunit *test)
+static int cancel_all_test_init(struct kunit *test)
 {
 	return fake_test_init(test, kind_of(test), LIMIT);
 }
@@ -27,7 +27,7 @@ static void run_both(struct kunit *test,
 {
 	body(test, false);
 	fake_test_exit(test);
-	KUNIT_ASSERT_EQ(test, stop_test_init(test), 0);
+	KUNIT_ASSERT_EQ(test, cancel_all_test_init(test), 0);
 	body(test, true);
 }
 
@@ -499,7 +499,7 @@ static void no_timer_fits(struct kunit *test)
 	run_both(test, memory_without_room);
 }
 
-static struct kunit_case stop_test_cases[] = {
+static struct kunit_case cancel_all_test_cases[] = {
 	KIND_CASE(pending_timers_are_handed_back),
 	KIND_CASE(resting_timer_is_handed_back_at_once),
 	KIND_CASE(resting_timer_with_a_fixed_delay),
@@ -519,11 +519,11 @@ static struct kunit_case stop_test_cases[] = {
 	{}
 };
 
-static struct kunit_suite stop_test_suite = {
-	.name = "hwtimer_stop",
-	.init = stop_test_init,
+static struct kunit_suite cancel_all_test_suite = {
+	.name = "hwtimer_cancel_all",
+	.init = cancel_all_test_init,
 	.exit = fake_test_exit,
-	.test_cases = stop_test_cases,
+	.test_cases = cancel_all_test_cases,
 };
 
-kunit_test_suite(stop_test_suite);
+kunit_test_suite(cancel_all_test_suite);
