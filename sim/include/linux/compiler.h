@@ -23,6 +23,9 @@
 #endif
 #define __printf(a, b) __attribute__((format(printf, a, b)))
 
+/* Those of bench/wheel/include let no other thread run. */
+#undef READ_ONCE
+#undef WRITE_ONCE
 #define READ_ONCE(x)                                     \
 	({                                               \
 		sim_point("READ_ONCE");                  \
