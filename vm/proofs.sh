@@ -33,6 +33,7 @@ WHEELS="
 1 hierarchical 4 2 0 6 compacts
 1 hierarchical 4 2 0 7 slack
 1 hierarchical 4 2 0 3 rewinds
+1 hierarchical 4 2 0 0,1,5 rewinds
 2 hierarchical 4 3 0 6
 1 hashed 8 3 0 8 shift=40
 1 hashed 8 2 1 0,1,8,9 moves shift=40
@@ -60,7 +61,7 @@ WHEEL_FAULTS=(
 	's/^\there->occupied |= bit;//'
 	"1 hierarchical 4 1 0 6"
 	"the position stays when the clock is set back" refile.c
-	's/^\thwtimer_kind_restart(wheel, rewind->walk.tick);//'
+	's/^\thwtimer_kind_restart(wheel, refile->walk.tick);//'
 	"1 hierarchical 4 1 0 6 rewinds"
 	"a cascade drops an entry" walk.c
 	's/^\t\thwtimer_bucket_append(wheel, nr, entry, tick);/\t\tif (!walk->cascades) hwtimer_bucket_append(wheel, nr, entry, tick);/'

@@ -78,7 +78,7 @@ void hwtimer_bucket_append(struct hwtimer_wheel *wheel, u32 nr,
 struct hwtimer_intake hwtimer_intake_begin(struct hwtimer_wheel *wheel)
 {
 	u64 first = wheel->current_tick + 1;
-	u64 direct = wheel->rewind.active ? 0 : hwtimer_kind_direct(wheel);
+	u64 direct = wheel->refile.active ? 0 : hwtimer_kind_direct(wheel);
 
 	return (struct hwtimer_intake){
 		.wheel = wheel,
@@ -94,9 +94,8 @@ struct hwtimer_intake hwtimer_intake_begin(struct hwtimer_wheel *wheel)
 static noinline void intake_ask(struct hwtimer_wheel *wheel,
 				struct hwtimer_entry entry, u64 tick, bool near)
 {
-	if (unlikely(wheel->rewind.active))
-		hwtimer_queue_add_entry(hwtimer_rewind_queue(wheel),
-					wheel->pool, entry);
+	if (unlikely(wheel->refile.active))
+		hwtimer_refile_add(wheel, entry);
 	else if (near || !hwtimer_kind_try_above(wheel, entry, tick))
 		hwtimer_bucket_append(wheel, hwtimer_kind_place(wheel, tick),
 				      entry, tick);

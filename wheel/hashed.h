@@ -10,7 +10,6 @@
 
 size_t hwtimer_hashed_memory(const struct hwtimer_shape *shape);
 void hwtimer_hashed_init(struct hwtimer_wheel *wheel);
-void hwtimer_hashed_clear(struct hwtimer_wheel *wheel, u32 first, u32 end);
 void hwtimer_hashed_occupy(struct hwtimer_wheel *wheel, u32 nr, u64 tick);
 void hwtimer_hashed_settle(struct hwtimer_wheel *wheel, u32 nr, u64 tick);
 u64 hwtimer_hashed_first(const struct hwtimer_wheel *wheel, u32 *nr);

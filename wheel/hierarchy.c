@@ -291,18 +291,6 @@ void hwtimer_hierarchy_init(struct hwtimer_wheel *wheel, u64 tick)
 	hwtimer_hierarchy_restart(wheel, tick);
 }
 
-void hwtimer_hierarchy_clear(struct hwtimer_wheel *wheel, u32 first, u32 end)
-{
-	struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
-	u32 words = BITS_TO_LONGS(hierarchy->mask + 1);
-	u32 word = first / BITS_PER_LONG;
-
-	for (; word < min_t(u32, BITS_TO_LONGS(end), words); word++) {
-		hierarchy->occupied[word] = 0;
-		__clear_bit(word, hierarchy->summary);
-	}
-}
-
 /* Whether @tick is not the first of its bucket in @level. */
 static bool is_loose(const struct hwtimer_hierarchy *hierarchy,
 		     unsigned int level, u64 tick)

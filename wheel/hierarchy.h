@@ -24,7 +24,6 @@ unsigned int hwtimer_hierarchy_shift(const struct hwtimer_wheel *wheel,
 size_t hwtimer_hierarchy_memory(const struct hwtimer_shape *shape);
 void hwtimer_hierarchy_init(struct hwtimer_wheel *wheel, u64 tick);
 void hwtimer_hierarchy_restart(struct hwtimer_wheel *wheel, u64 tick);
-void hwtimer_hierarchy_clear(struct hwtimer_wheel *wheel, u32 first, u32 end);
 u32 hwtimer_hierarchy_place_above(const struct hwtimer_wheel *wheel, u64 tick);
 u32 hwtimer_hierarchy_home(const struct hwtimer_wheel *wheel,
 			   const struct hwtimer_walk *walk, u64 tick);

@@ -48,21 +48,8 @@ static inline void hwtimer_kind_init(struct hwtimer_wheel *wheel, u64 tick)
 }
 
 /*
- * Buckets @first to @end - 1 have been emptied. The caller empties all others, too,
- * and calls hwtimer_kind_restart(), before it asks for anything.
- */
-static inline void hwtimer_kind_clear(struct hwtimer_wheel *wheel, u32 first,
-				      u32 end)
-{
-	if (hwtimer_is_hashed(wheel))
-		hwtimer_hashed_clear(wheel, first, end);
-	else
-		hwtimer_hierarchy_clear(wheel, first, end);
-}
-
-/*
- * Does what hwtimer_kind_init() does, in constant time: hwtimer_kind_clear() has seen
- * all buckets.
+ * Does what hwtimer_kind_init() does, in constant time, for a wheel whose buckets have all been
+ * settled as empty.
  */
 static inline void hwtimer_kind_restart(struct hwtimer_wheel *wheel, u64 tick)
 {

@@ -1,94 +1,136 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Files all entries of a wheel anew: when the clock was set back, and when a larger wheel
- * replaces the one with which an instance starts.
+ * Files all entries of a wheel anew: after the clock was set back, and when the whole wheel
+ * takes the place of the small one with which an instance starts.
+ *
+ * First the entries are collected: they are taken out of their buckets. Then they are filed.
+ * Both happen in slices, each within one hold of the lock; see hwtimer_wheel_refile_step().
+ * Between the two, the wheel may be replaced. From the beginning to the end, nothing expires,
+ * and new entries wait in a queue behind the collected ones. Dead entries are dropped.
+ *
+ * The order of entries of one tick is kept. In a hierarchical wheel, those of a lower level are
+ * older: they were added first, or came down first. So the lowest level is collected first. In
+ * that level, and in a hashed wheel, each tick has one bucket, and only an overdue timer is in the
+ * bucket of a later tick: in the order in which the buckets are due, they keep their order, too.
  */
 #include "wheel/walk.h"
 
-/* The queue for entries that are added during a rewind. */
-struct hwtimer_queue *hwtimer_rewind_queue(struct hwtimer_wheel *wheel)
+/*
+ * The first tick at which an entry may be filed: that of the due bucket, if one is being
+ * emptied.
+ */
+static u64 refile_floor(const struct hwtimer_wheel *wheel)
 {
-	/* @fresh waits until all older entries have been taken out of their buckets. */
-	return wheel->rewind.walk.active ? &wheel->rewind.walk.source :
-					   &wheel->rewind.fresh;
+	u32 nr;
+
+	if (wheel->walk.active)
+		return wheel->walk.floor;
+	return min(hwtimer_kind_first(wheel, &nr), wheel->current_tick + 1);
 }
 
-static void rewind_begin(struct hwtimer_wheel *wheel)
+/*
+ * Begins to file all entries anew, in a wheel that has been turned to @tick then. @floor is
+ * what refile_floor() returns.
+ */
+static void refile_begin(struct hwtimer_wheel *wheel, u64 floor, u64 tick)
 {
-	struct hwtimer_rewind *rewind = &wheel->rewind;
+	struct hwtimer_refile *refile = &wheel->refile;
 
 	hwtimer_walk_cut(wheel, &wheel->walk);
 	hwtimer_walk_cut(wheel, &wheel->ahead);
 	hwtimer_walk_cut(wheel, &wheel->sweep);
 	wheel->halfway = false;
 	wheel->sweeping = false;
-	rewind->walk = (struct hwtimer_walk){
-		.floor = rewind->tick + 1,
+	refile->walk = (struct hwtimer_walk){
+		.floor = tick + 1,
 		.bucket = HWTIMER_NOWHERE,
 	};
-	hwtimer_walk_set_tick(wheel, &rewind->walk, rewind->tick);
-	rewind->next = 0;
-	rewind->again = false;
-	rewind->active = true;
+	hwtimer_walk_set_tick(wheel, &refile->walk, tick);
+	refile->first = floor;
+	refile->collected = 0;
+	refile->again = HWTIMER_TICK_NONE;
+	refile->active = true;
 }
 
-/* Takes entries out of their buckets. Returns true when all buckets are empty. */
-static bool rewind_collect(struct hwtimer_wheel *wheel)
+/* The number of the bucket that is collected after @collected others. */
+static u32 refile_bucket(const struct hwtimer_wheel *wheel, u32 collected)
 {
-	struct hwtimer_rewind *rewind = &wheel->rewind;
-	u32 end = min(rewind->next + HWTIMER_HOLD, wheel->nr_buckets);
+	u32 lowest = wheel->shape.buckets;
 
-	hwtimer_kind_clear(wheel, rewind->next, end);
-	for (; rewind->next < end; rewind->next++) {
-		struct hwtimer_bucket *bucket = &wheel->buckets[rewind->next];
+	if (collected >= lowest)
+		return collected;
+	return (wheel->refile.first + collected) & (lowest - 1);
+}
 
-		hwtimer_queue_splice(&rewind->walk.source, &bucket->entries);
-		bucket->earliest = HWTIMER_TICK_NONE;
+/* Collects some buckets. Returns true when all buckets are empty. */
+static bool refile_collect(struct hwtimer_wheel *wheel)
+{
+	struct hwtimer_refile *refile = &wheel->refile;
+	u32 end = min(refile->collected + HWTIMER_HOLD, wheel->nr_buckets);
+
+	for (; refile->collected < end; refile->collected++) {
+		u32 nr = refile_bucket(wheel, refile->collected);
+
+		hwtimer_queue_splice(&refile->walk.source,
+				     &wheel->buckets[nr].entries);
+		hwtimer_kind_settle(wheel, nr, HWTIMER_TICK_NONE);
 	}
-	return rewind->next == wheel->nr_buckets;
+	return refile->collected == wheel->nr_buckets;
 }
 
-static void rewind_file_begin(struct hwtimer_wheel *wheel)
+/* All entries are collected: what follows fills the wheel, which is empty. */
+static void refile_file_begin(struct hwtimer_wheel *wheel)
 {
-	struct hwtimer_rewind *rewind = &wheel->rewind;
+	struct hwtimer_refile *refile = &wheel->refile;
 
-	hwtimer_queue_splice(&rewind->walk.source, &rewind->fresh);
-	rewind->walk.active = true;
-	hwtimer_kind_restart(wheel, rewind->walk.tick);
+	hwtimer_queue_splice(&refile->walk.source, &refile->fresh);
+	refile->walk.active = true;
+	hwtimer_kind_restart(wheel, refile->walk.tick);
 }
 
-/* Files the entries anew, a slice per call. */
-static void rewind_file(struct hwtimer_wheel *wheel)
+/* Files some entries. After the last one, the wheel is as usual. */
+static void refile_file(struct hwtimer_wheel *wheel)
 {
-	struct hwtimer_rewind *rewind = &wheel->rewind;
+	struct hwtimer_refile *refile = &wheel->refile;
 	unsigned int budget = HWTIMER_HOLD;
 
 	while (budget > HWTIMER_CHUNK_ENTRIES &&
-	       !hwtimer_queue_empty(&rewind->walk.source))
-		budget -= hwtimer_walk_chunk(wheel, &rewind->walk, NULL);
-	if (!hwtimer_queue_empty(&rewind->walk.source))
+	       !hwtimer_queue_empty(&refile->walk.source))
+		budget -= hwtimer_walk_chunk(wheel, &refile->walk, NULL);
+	if (!hwtimer_queue_empty(&refile->walk.source))
 		return;
-	rewind->walk.active = false;
-	rewind->active = false;
-	if (rewind->again)
-		rewind_begin(wheel);
+	refile->walk.active = false;
+	refile->active = false;
+	if (refile->again != HWTIMER_TICK_NONE)
+		refile_begin(wheel, refile_floor(wheel), refile->again);
 }
 
 /**
- * hwtimer_wheel_rewind_step - do one slice of a rewind
- * @wheel: the wheel; nothing happens if it is not being rewound
+ * hwtimer_wheel_refile_step - do one slice of filing all entries anew
+ * @wheel: the wheel; nothing happens unless its @refile is active
  *
- * Expires nothing. The worker calls this. So does each thread that adds timers during a
- * rewind, in proportion to their number: otherwise more might come than are filed.
+ * Collects HWTIMER_HOLD buckets, or files more than half as many entries. Expires nothing.
+ * The worker calls this. So does each thread that adds timers meanwhile, in proportion to their
+ * number: otherwise more might come than are filed.
  */
-void hwtimer_wheel_rewind_step(struct hwtimer_wheel *wheel)
+void hwtimer_wheel_refile_step(struct hwtimer_wheel *wheel)
 {
-	if (!wheel->rewind.active)
+	if (!wheel->refile.active)
 		return;
-	if (wheel->rewind.walk.active)
-		rewind_file(wheel);
-	else if (rewind_collect(wheel))
-		rewind_file_begin(wheel);
+	if (wheel->refile.walk.active)
+		refile_file(wheel);
+	else if (refile_collect(wheel))
+		refile_file_begin(wheel);
+}
+
+/* Adds an entry while the others are filed anew: behind all that are older. */
+void hwtimer_refile_add(struct hwtimer_wheel *wheel, struct hwtimer_entry entry)
+{
+	struct hwtimer_refile *refile = &wheel->refile;
+
+	hwtimer_queue_add_entry(refile->walk.active ? &refile->walk.source :
+						      &refile->fresh,
+				wheel->pool, entry);
 }
 
 /**
@@ -96,45 +138,35 @@ void hwtimer_wheel_rewind_step(struct hwtimer_wheel *wheel)
  * @wheel: the wheel, whose @rewinds is true; all timers stay, with their deadlines
  * @now: the new time, ns
  *
- * All entries are filed anew. A hierarchical wheel can hold nothing before its position,
- * and nothing beyond the reach of its levels from there. In a wheel of either kind, a
- * timer that was overdue when scheduled is filed under a later tick than its own, which
- * the clock may now take long to reach. hwtimer_wheel_advance() does the work in slices.
- * Until all is filed, nothing expires.
+ * Begins to file all entries anew; hwtimer_wheel_advance() does that in slices. A
+ * hierarchical wheel can hold nothing before its position, and nothing beyond the reach of
+ * its levels from there. In a wheel of either kind, a timer that was overdue when scheduled
+ * is filed under a later tick than its own, which the clock may now take long to reach.
  *
- * If the clock is set back during a rewind, that rewind is finished, and another one
- * follows. Beginning again halfway would take up more and more chunks.
+ * If the entries are being filed anew already, that is finished, and then begins again.
+ * Beginning again halfway would take up more and more chunks.
  */
 void hwtimer_wheel_rewind(struct hwtimer_wheel *wheel, u64 now)
 {
-	wheel->current_tick = hwtimer_wheel_tick_at(wheel, now);
-	wheel->rewind.tick = wheel->current_tick;
-	if (wheel->rewind.active)
-		wheel->rewind.again = true;
+	u64 tick = hwtimer_wheel_tick_at(wheel, now);
+
+	if (wheel->refile.active)
+		wheel->refile.again = tick;
 	else
-		rewind_begin(wheel);
-}
-
-/* The first tick at which an entry may be filed when the wheel is replaced by another. */
-static u64 growth_floor(const struct hwtimer_wheel *wheel)
-{
-	u32 nr;
-
-	/* During a walk of a due bucket, nothing is filed before the tick of that bucket. */
-	if (wheel->walk.active)
-		return wheel->walk.floor;
-	return min(hwtimer_kind_first(wheel, &nr), wheel->current_tick + 1);
+		refile_begin(wheel, refile_floor(wheel), tick);
+	wheel->current_tick = tick;
 }
 
 /**
  * hwtimer_wheel_grow - move all timers to a larger wheel
- * @wheel: the wheel, which is not being rewound; becomes the larger one
+ * @wheel: the wheel with which an instance starts, whose entries are not being filed anew;
+ *	becomes the larger one
  * @larger: a wheel without timers, of the same table, pool and tick; the caller has set its
  *	@room and @rewinds
  *
- * Files all entries anew: the buckets of the smaller, hashed wheel in the order in which they
- * are due, so entries of the same tick keep their order. The pool has the chunks of
- * hwtimer_wheel_reserve_growth(). The memory of the smaller wheel is no longer used.
+ * Files all entries anew, in this hold of the lock: the smaller wheel has no more than
+ * HWTIMER_START_BUCKETS buckets, and HWTIMER_START_ENTRIES entries. The pool has the chunks
+ * of hwtimer_wheel_reserve_growth(). The memory of the smaller wheel is no longer used.
  *
  * The smaller wheel may be in the middle of a turn. Then the larger one begins at the tick
  * of that turn, and the next hwtimer_wheel_advance() goes on with it. An entry of an earlier
@@ -144,27 +176,18 @@ static u64 growth_floor(const struct hwtimer_wheel *wheel)
 void hwtimer_wheel_grow(struct hwtimer_wheel *wheel,
 			struct hwtimer_wheel *larger)
 {
-	u64 floor = growth_floor(wheel);
-	struct hwtimer_walk walk = { .floor = floor,
-				     .bucket = HWTIMER_NOWHERE };
-	u32 i;
+	u64 floor = refile_floor(wheel);
 
-	hwtimer_walk_cut(wheel, &wheel->walk);
-	hwtimer_walk_cut(wheel, &wheel->ahead);
-	hwtimer_walk_cut(wheel, &wheel->sweep);
-	for (i = 0; i < wheel->nr_buckets; i++) {
-		u32 nr = hwtimer_kind_place(wheel, floor + i);
-
-		hwtimer_queue_splice(&walk.source, &wheel->buckets[nr].entries);
-	}
-
+	refile_begin(wheel, floor, floor - 1);
+	while (!refile_collect(wheel))
+		;
 	larger->current_tick = wheel->current_tick;
 	larger->entries = wheel->entries;
 	larger->postponed = wheel->postponed;
+	larger->refile = wheel->refile;
 	larger->stats = wheel->stats;
 	*wheel = *larger;
-	hwtimer_kind_restart(wheel, floor - 1);
-	hwtimer_walk_set_tick(wheel, &walk, floor);
-	while (!hwtimer_queue_empty(&walk.source))
-		hwtimer_walk_chunk(wheel, &walk, NULL);
+	refile_file_begin(wheel);
+	while (wheel->refile.active)
+		refile_file(wheel);
 }

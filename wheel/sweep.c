@@ -100,7 +100,7 @@ void hwtimer_wheel_compact(struct hwtimer_wheel *wheel, bool begin)
 {
 	unsigned int budget = HWTIMER_HOLD;
 
-	if (wheel->rewind.active)
+	if (wheel->refile.active)
 		return;
 	if (!wheel->sweeping) {
 		if (!begin)

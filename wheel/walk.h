@@ -68,6 +68,7 @@ unsigned int hwtimer_expire_due(struct hwtimer_wheel *wheel,
 				unsigned int budget, u32 **due);
 
 /* wheel/refile.c */
-struct hwtimer_queue *hwtimer_rewind_queue(struct hwtimer_wheel *wheel);
+void hwtimer_refile_add(struct hwtimer_wheel *wheel,
+			struct hwtimer_entry entry);
 
 #endif /* HWTIMER_WALK_H */

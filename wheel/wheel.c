@@ -153,8 +153,8 @@ void hwtimer_wheel_drain(struct hwtimer_wheel *wheel)
 	walk_drain(&wheel->walk);
 	walk_drain(&wheel->ahead);
 	walk_drain(&wheel->sweep);
-	walk_drain(&wheel->rewind.walk);
-	hwtimer_queue_drain(&wheel->rewind.fresh);
+	walk_drain(&wheel->refile.walk);
+	hwtimer_queue_drain(&wheel->refile.fresh);
 	for (i = 0; i < wheel->nr_buckets; i++) {
 		bucket_begin(i);
 		hwtimer_queue_drain(&wheel->buckets[i].entries);
@@ -211,11 +211,11 @@ u64 hwtimer_wheel_slack(const struct hwtimer_wheel *wheel, u8 align)
 	return (BIT_ULL(align) - 1) * wheel->shape.tick;
 }
 
-/* Whether the next turn has something to go on with: a bucket, a walk or a rewind. */
+/* Whether the next turn has something to go on with: a bucket, a walk, or filing all anew. */
 bool hwtimer_wheel_busy(const struct hwtimer_wheel *wheel)
 {
 	return wheel->halfway || wheel->walk.active || wheel->ahead.active ||
-	       wheel->rewind.active;
+	       wheel->refile.active;
 }
 
 /**
@@ -286,8 +286,8 @@ unsigned int hwtimer_wheel_advance(struct hwtimer_wheel *wheel, u64 now,
 
 	wheel->current_tick =
 		max(wheel->current_tick, hwtimer_wheel_tick_at(wheel, now));
-	if (unlikely(wheel->rewind.active)) {
-		hwtimer_wheel_rewind_step(wheel);
+	if (unlikely(wheel->refile.active)) {
+		hwtimer_wheel_refile_step(wheel);
 		return 0;
 	}
 	budget = hwtimer_expire_due(wheel, budget, &due_end);

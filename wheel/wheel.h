@@ -192,22 +192,23 @@ struct hwtimer_run {
 };
 
 /**
- * struct hwtimer_rewind - a wheel on its way back to an earlier tick
- * @fresh: entries added while the buckets are being emptied
- * @walk: the walk that files all entries anew: its source are the entries taken out of
- *	the buckets; active once all buckets are empty
- * @tick: the tick to which the wheel goes back
- * @next: the bucket to be emptied next
- * @active: a rewind is under way
- * @again: another rewind follows this one
+ * struct hwtimer_refile - how far all entries of a wheel have been filed anew
+ * @fresh: entries added while the others are being collected
+ * @walk: the walk that files the entries: its source are those collected from the buckets;
+ *	active once all buckets are empty
+ * @first: the tick whose bucket is collected first of those of the lowest level
+ * @collected: number of buckets that have been collected
+ * @again: the tick to which the clock was set back meanwhile, so that it all begins again at
+ *	the end; HWTIMER_TICK_NONE: it was not
+ * @active: the entries are being collected or filed
  */
-struct hwtimer_rewind {
+struct hwtimer_refile {
 	struct hwtimer_queue fresh;
 	struct hwtimer_walk walk;
-	u64 tick;
-	u32 next;
+	u64 first;
+	u64 again;
+	u32 collected;
 	bool active;
-	bool again;
 };
 
 /**
@@ -234,7 +235,7 @@ struct hwtimer_rewind {
  * @buries: the last chunk that was walked had a dead entry
  * @halfway: hwtimer_wheel_advance() has left a due bucket that it has not finished
  * @rewinds: hwtimer_wheel_rewind() may be called
- * @rewind: progress of a rewind
+ * @refile: progress of filing all entries anew
  * @hashed: state of a hashed wheel
  * @hierarchy: state of a hierarchical wheel
  * @stats: counters
@@ -259,7 +260,7 @@ struct hwtimer_wheel {
 	bool buries;
 	bool halfway;
 	bool rewinds;
-	struct hwtimer_rewind rewind;
+	struct hwtimer_refile refile;
 	union {
 		struct hwtimer_hashed hashed;
 		struct hwtimer_hierarchy hierarchy;
@@ -328,7 +329,7 @@ unsigned int hwtimer_wheel_advance(struct hwtimer_wheel *wheel, u64 now,
 u64 hwtimer_wheel_stride(const struct hwtimer_wheel *wheel);
 bool hwtimer_wheel_forward(struct hwtimer_wheel *wheel, u64 now);
 void hwtimer_wheel_rewind(struct hwtimer_wheel *wheel, u64 now);
-void hwtimer_wheel_rewind_step(struct hwtimer_wheel *wheel);
+void hwtimer_wheel_refile_step(struct hwtimer_wheel *wheel);
 void hwtimer_wheel_skim(struct hwtimer_wheel *wheel, unsigned int max);
 void hwtimer_wheel_compact(struct hwtimer_wheel *wheel, bool begin);
 u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel,
