@@ -521,28 +521,21 @@ u64 hwtimer_hierarchy_first(const struct hwtimer_wheel *wheel, u32 *nr)
 	return wheel->buckets[first].earliest;
 }
 
-/**
- * hwtimer_hierarchy_run - find buckets of the lowest level that are due first
- * @wheel: the wheel; no due bucket is being walked
- * @nr: the first of them, as hwtimer_hierarchy_first() has found it
- * @tick: the tick of bucket @nr
- * @last: a tick that has begun
- *
- * No higher level has an entry of a tick before levels[0].direct. So nothing else is due at
- * the ticks of these buckets.
- *
- * Return: the buckets that are due up to @last, as far as their bits are in one word; none if
- * bucket @nr is on a higher level, or if one there is due at the same tick.
+/*
+ * No higher level has an entry of a tick before levels[0].direct. So nothing else is due at the
+ * ticks up to there, as far as the bits of their buckets are in one word.
  */
 struct hwtimer_run hwtimer_hierarchy_run(const struct hwtimer_wheel *wheel,
-					 u32 nr, u64 tick, u64 last)
+					 u32 nr, u64 tick)
 {
 	const struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
-	u64 end = min(last + 1, hierarchy->levels[0].direct);
+	u64 end = min(wheel->current_tick + 1, hierarchy->levels[0].direct);
 	struct hwtimer_run run = { .nr = nr, .tick = tick };
 
-	if (unlikely(nr > hierarchy->mask || tick >= end))
+	if (unlikely(nr > hierarchy->mask || tick >= end)) {
+		run.occupied = hwtimer_hierarchy_expires(wheel, nr, tick);
 		return run;
+	}
 	run.occupied = hierarchy->occupied[nr / BITS_PER_LONG] >>
 		       nr % BITS_PER_LONG;
 	if (end - tick < BITS_PER_LONG)
@@ -550,21 +543,15 @@ struct hwtimer_run hwtimer_hierarchy_run(const struct hwtimer_wheel *wheel,
 	return run;
 }
 
-/**
- * hwtimer_hierarchy_emptied - note that buckets of a run have become empty
- * @wheel: the wheel
- * @run: from hwtimer_hierarchy_run()
- * @emptied: a bit for each of these buckets, which are the first ones; their earliest tick is
- *	HWTIMER_TICK_NONE already
- */
 void hwtimer_hierarchy_emptied(struct hwtimer_wheel *wheel,
 			       const struct hwtimer_run *run,
 			       unsigned long emptied)
 {
-	if (!emptied)
-		return;
-	vacate_lowest(&wheel->hierarchy, run->nr / BITS_PER_LONG,
-		      emptied << run->nr % BITS_PER_LONG);
+	if (likely(run->nr <= wheel->hierarchy.mask))
+		vacate_lowest(&wheel->hierarchy, run->nr / BITS_PER_LONG,
+			      emptied << run->nr % BITS_PER_LONG);
+	else
+		vacate(&wheel->hierarchy, run->nr);
 	hwtimer_hierarchy_arrive(wheel, run->tick + __fls(emptied));
 }
 

@@ -34,7 +34,7 @@ void hwtimer_hierarchy_occupy_above(struct hwtimer_wheel *wheel, u32 nr,
 void hwtimer_hierarchy_settle(struct hwtimer_wheel *wheel, u32 nr, u64 tick);
 u64 hwtimer_hierarchy_first(const struct hwtimer_wheel *wheel, u32 *nr);
 struct hwtimer_run hwtimer_hierarchy_run(const struct hwtimer_wheel *wheel,
-					 u32 nr, u64 tick, u64 last);
+					 u32 nr, u64 tick);
 void hwtimer_hierarchy_emptied(struct hwtimer_wheel *wheel,
 			       const struct hwtimer_run *run,
 			       unsigned long emptied);

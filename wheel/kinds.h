@@ -153,6 +153,36 @@ static inline bool hwtimer_kind_expires(const struct hwtimer_wheel *wheel,
 	       hwtimer_hierarchy_expires(wheel, nr, tick);
 }
 
+/*
+ * The buckets that are due next: bucket @nr, which hwtimer_kind_first() has found, and more of
+ * successive ticks, if that is easy to tell.
+ */
+static inline struct hwtimer_run
+hwtimer_kind_run(const struct hwtimer_wheel *wheel, u32 nr, u64 tick)
+{
+	if (hwtimer_is_hashed(wheel))
+		return (struct hwtimer_run){
+			.occupied = 1,
+			.nr = nr,
+			.tick = tick,
+		};
+	return hwtimer_hierarchy_run(wheel, nr, tick);
+}
+
+/*
+ * Buckets of @run have become empty, at least one: the first ones, a bit of @emptied for each.
+ * Their earliest ticks are HWTIMER_TICK_NONE already.
+ */
+static inline void hwtimer_kind_emptied(struct hwtimer_wheel *wheel,
+					const struct hwtimer_run *run,
+					unsigned long emptied)
+{
+	if (hwtimer_is_hashed(wheel))
+		hwtimer_hashed_settle(wheel, run->nr, HWTIMER_TICK_NONE);
+	else
+		hwtimer_hierarchy_emptied(wheel, run, emptied);
+}
+
 /* Whether the entries of bucket @nr may move down a level now. */
 static inline bool hwtimer_kind_cascades(const struct hwtimer_wheel *wheel,
 					 u32 nr)

@@ -180,8 +180,9 @@ struct hwtimer_hierarchy {
 };
 
 /**
- * struct hwtimer_run - neighbouring buckets of the lowest level of a hierarchical wheel
- * @occupied: a bit for each of them that has entries
+ * struct hwtimer_run - buckets of successive ticks that are due, or a single one
+ * @occupied: a bit for each of them whose timers expire from it; 0: those of the first one have
+ *	to move down first
  * @nr: the bucket of bit 0
  * @tick: the tick of that bucket
  */
