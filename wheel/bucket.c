@@ -36,26 +36,9 @@ static void walk_append(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 }
 
 /*
- * While a due bucket is being walked, new entries for that bucket wait in the bucket
- * itself. Otherwise the walk might never end.
- */
-static noinline void bucket_append_slowly(struct hwtimer_wheel *wheel, u32 nr,
-					  struct hwtimer_entry entry, u64 tick)
-{
-	struct hwtimer_walk *walk = walk_in(wheel, nr);
-
-	if (walk) {
-		walk_append(wheel, walk, entry, tick);
-		return;
-	}
-	hwtimer_queue_add_entry(&wheel->buckets[nr].entries, wheel->pool,
-				entry);
-	hwtimer_kind_occupy(wheel, nr, tick);
-}
-
-/*
- * Appends an entry of @tick to bucket @nr. Usually the last chunk has room. If walk_in()
- * would find a walk, the bucket has no chunk: the walk has taken them all.
+ * Appends an entry of @tick to bucket @nr. Usually the last chunk has room. If walk_in() would
+ * find a walk, the bucket has no chunk: the walk has taken them all. While a due bucket is being
+ * walked, new entries wait in the bucket itself. Otherwise the walk might never end.
  */
 void hwtimer_bucket_append(struct hwtimer_wheel *wheel, u32 nr,
 			   struct hwtimer_entry entry, u64 tick)
@@ -63,8 +46,13 @@ void hwtimer_bucket_append(struct hwtimer_wheel *wheel, u32 nr,
 	struct hwtimer_queue *entries = &wheel->buckets[nr].entries;
 
 	if (unlikely(!hwtimer_queue_try_entry(entries, entry))) {
-		bucket_append_slowly(wheel, nr, entry, tick);
-		return;
+		struct hwtimer_walk *walk = walk_in(wheel, nr);
+
+		if (unlikely(walk)) {
+			walk_append(wheel, walk, entry, tick);
+			return;
+		}
+		hwtimer_queue_add_entry(entries, wheel->pool, entry);
 	}
 	hwtimer_kind_occupy(wheel, nr, tick);
 }
@@ -90,47 +78,25 @@ struct hwtimer_intake hwtimer_intake_begin(struct hwtimer_wheel *wheel)
 	};
 }
 
-/* Does hwtimer_intake_open() in all cases. */
-static noinline void intake_ask(struct hwtimer_wheel *wheel,
-				struct hwtimer_entry entry, u64 tick, bool near)
-{
-	if (unlikely(wheel->refile.active))
-		hwtimer_refile_add(wheel, entry);
-	else if (near || !hwtimer_kind_try_above(wheel, entry, tick))
-		hwtimer_bucket_append(wheel, hwtimer_kind_place(wheel, tick),
-				      entry, tick);
-}
-
 /**
  * hwtimer_intake_open - do what is left of hwtimer_intake_file()
  * @wheel: the wheel
  * @entry: the entry of the timer's record
  * @tick: the tick at which the timer is to expire; lies ahead
  * @near: @tick is within the reach of the intake, so its bucket is in the lowest level
- *
- * Where few timers are in many buckets, most of them are the first of their bucket. So that
- * case is short, and comes first. In the lowest level, the only walk that expires nothing is
- * the sweep.
  */
 void hwtimer_intake_open(struct hwtimer_wheel *wheel,
 			 struct hwtimer_entry entry, u64 tick, bool near)
 {
-	struct hwtimer_bucket *bucket;
 	u32 nr;
 
-	if (unlikely(!near)) {
-		intake_ask(wheel, entry, tick, false);
+	if (unlikely(wheel->refile.active)) {
+		hwtimer_refile_add(wheel, entry);
 		return;
 	}
-	nr = tick & (wheel->shape.buckets - 1);
-	bucket = &wheel->buckets[nr];
-	if (unlikely(!hwtimer_queue_empty(&bucket->entries) ||
-		     wheel->sweep.bucket == nr || !wheel->pool->top)) {
-		intake_ask(wheel, entry, tick, true);
-		return;
-	}
-	hwtimer_queue_begin_entry(&bucket->entries, wheel->pool, entry);
-	hwtimer_kind_occupy(wheel, nr, tick);
+	nr = near ? tick & (wheel->shape.buckets - 1) :
+		    hwtimer_kind_place(wheel, tick);
+	hwtimer_bucket_append(wheel, nr, entry, tick);
 }
 
 /**

@@ -342,37 +342,6 @@ static u32 place_below(const struct hwtimer_wheel *wheel, unsigned int top,
 	return bucket_at(hierarchy, level, tick);
 }
 
-/*
- * Appends an entry of @tick to its bucket, if that is above the lowest level and the wheel
- * need not take note of anything else. Otherwise changes nothing, returns false.
- *
- * Usually the bucket holds an earlier entry, and its last chunk has room, as in
- * hwtimer_intake_file(). Then the bucket is known to be occupied. If it is loose, and heavy
- * or has a single chunk, then hwtimer_hierarchy_occupy_above() would change nothing.
- */
-bool hwtimer_hierarchy_try_above(struct hwtimer_wheel *wheel,
-				 struct hwtimer_entry entry, u64 tick)
-{
-	const struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
-	const struct hwtimer_level *here = hierarchy->levels;
-	struct hwtimer_bucket *bucket;
-	unsigned int level = 0;
-	u32 slot;
-
-	for (; tick >= here->end; here++)
-		level++;
-	if (unlikely(!level || tick >= here->direct))
-		return false;
-	slot = slot_at(hierarchy, level, tick);
-	bucket = &wheel->buckets[bucket_of(hierarchy, level, slot)];
-	if (unlikely(bucket->earliest > tick || !(here->loose >> slot & 1)))
-		return false;
-	if (bucket->entries.head != bucket->entries.tail &&
-	    unlikely(!(here->heavy >> slot & 1)))
-		return false;
-	return hwtimer_queue_try_entry(&bucket->entries, entry);
-}
-
 u32 hwtimer_hierarchy_place_above(const struct hwtimer_wheel *wheel, u64 tick)
 {
 	const struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;

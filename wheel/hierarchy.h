@@ -27,8 +27,6 @@ void hwtimer_hierarchy_restart(struct hwtimer_wheel *wheel, u64 tick);
 u32 hwtimer_hierarchy_place_above(const struct hwtimer_wheel *wheel, u64 tick);
 u32 hwtimer_hierarchy_home(const struct hwtimer_wheel *wheel,
 			   const struct hwtimer_walk *walk, u64 tick);
-bool hwtimer_hierarchy_try_above(struct hwtimer_wheel *wheel,
-				 struct hwtimer_entry entry, u64 tick);
 void hwtimer_hierarchy_occupy_above(struct hwtimer_wheel *wheel, u32 nr,
 				    u64 tick);
 void hwtimer_hierarchy_settle(struct hwtimer_wheel *wheel, u32 nr, u64 tick);

@@ -76,17 +76,6 @@ static inline u64 hwtimer_kind_direct(const struct hwtimer_wheel *wheel)
 					  wheel->hierarchy.levels[0].direct;
 }
 
-/*
- * Enters an entry of @tick, if its bucket is above the lowest level and nothing else is to
- * be done. Otherwise changes nothing, returns false.
- */
-static inline bool hwtimer_kind_try_above(struct hwtimer_wheel *wheel,
-					  struct hwtimer_entry entry, u64 tick)
-{
-	return !hwtimer_is_hashed(wheel) &&
-	       hwtimer_hierarchy_try_above(wheel, entry, tick);
-}
-
 /* The bucket for an entry of @tick that @walk has found. */
 static inline u32 hwtimer_kind_home(const struct hwtimer_wheel *wheel,
 				    const struct hwtimer_walk *walk, u64 tick)
