@@ -184,7 +184,7 @@ TEST_F(hwtimer, dead_entries_go_when_their_time_comes)
 	while (told(self->fd, "entries"))
 		sched_yield();
 	EXPECT_EQ(0, told(self->fd, "dead"));
-	EXPECT_EQ(49, told(self->fd, "buried"));
+	EXPECT_EQ(49, told(self->fd, "removed"));
 }
 
 TEST_F(hwtimer, dead_entries_that_are_removed_were_walked)
@@ -195,9 +195,9 @@ TEST_F(hwtimer, dead_entries_that_are_removed_were_walked)
 	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
 	while (told(self->fd, "dead"))
 		sched_yield();
-	EXPECT_EQ(50, told(self->fd, "buried"));
+	EXPECT_EQ(50, told(self->fd, "removed"));
 	EXPECT_LE(told(self->fd, "passed_over") + told(self->fd, "refiled") +
-			  told(self->fd, "buried") + told(self->fd, "cascaded"),
+			  told(self->fd, "removed") + told(self->fd, "cascaded"),
 		  told(self->fd, "walked"));
 }
 
@@ -356,7 +356,7 @@ TEST_F(hwtimer, counters_of_the_wheel_are_in_fdinfo)
 {
 	const char *const names[] = { "entries",     "dead",	"walked",
 				      "passed_over", "refiled", "cascaded",
-				      "buried",	     "turns",	"compactions",
+				      "removed",	     "turns",	"compactions",
 				      "wakeups" };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++)

@@ -413,7 +413,7 @@ static void earlier_deadline_leaves_a_dead_entry(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
 	oracle_turn(oracle, 50 * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
-	KUNIT_EXPECT_EQ(test, oracle->wheel.stats.buried, 1);
+	KUNIT_EXPECT_EQ(test, oracle->wheel.stats.removed, 1);
 }
 
 static void moved_timers_expire_by_tick_in_a_late_turn(struct kunit *test)
@@ -1579,12 +1579,12 @@ static void random_operations_match_the_oracle(struct kunit *test)
 	}
 	kunit_info(test, "%u operations: %llu expired, %llu refiled\n",
 		   operations, oracle->expired, stats->refiled);
-	kunit_info(test, "%llu buried, %llu passed over, %llu cascaded\n",
-		   stats->buried, stats->passed_over, stats->cascaded);
+	kunit_info(test, "%llu removed, %llu passed over, %llu cascaded\n",
+		   stats->removed, stats->passed_over, stats->cascaded);
 	/* An operation that never happened was not tested. */
 	KUNIT_EXPECT_GT(test, oracle->expired, often);
 	KUNIT_EXPECT_GT(test, stats->refiled, often);
-	KUNIT_EXPECT_GT(test, stats->buried, often);
+	KUNIT_EXPECT_GT(test, stats->removed, often);
 	KUNIT_EXPECT_GT(test, stats->compactions, 2);
 	if (config->shape.kind == HWTIMER_KIND_HIERARCHICAL)
 		KUNIT_EXPECT_GT(test, stats->cascaded, often);

@@ -58,28 +58,28 @@ int hwtimer_bulk_check(struct hwtimer_instance *instance,
 }
 
 /*
- * Schedules up to @count timers, one for each free record of the table's hand. @words has
+ * Schedules up to @count timers, one for each free record of the table's window. @words has
  * the timers, and @results gets their ids.
  * @align is what hwtimer_wheel_align() makes of @slack. Always inline: where @flags or
  * @slack are constant, the loop does not test them.
  */
-static __always_inline u32 bulk_hand(struct hwtimer_instance *instance,
-				     const struct hwtimer_intake *intake,
-				     u32 flags, u64 slack, u8 align,
-				     const u64 *words, u64 *results, u32 count,
-				     struct hwtimer_moment *moment)
+static __always_inline u32 bulk_window(struct hwtimer_instance *instance,
+				       const struct hwtimer_intake *intake,
+				       u32 flags, u64 slack, u8 align,
+				       const u64 *words, u64 *results,
+				       u32 count, struct hwtimer_moment *moment)
 {
 	struct hwtimer_table *table = &instance->table;
-	struct hwtimer_hand hand = table->hand;
+	struct hwtimer_window window = table->window;
 	u32 i, index;
 
-	count = min_t(u32, count, hweight_long(hand.free));
+	count = min_t(u32, count, hweight_long(window.free));
 	for (i = 0; i < count; i++, words += 2) {
 		u64 user_data = words[0], deadline, tick;
 		struct hwtimer_record *record;
 
 		deadline = hwtimer_op_deadline(words[1], flags, moment);
-		record = hwtimer_hand_take(&hand, &index);
+		record = hwtimer_window_take(&window, &index);
 		hwtimer_op_fill(record, deadline, user_data);
 		tick = hwtimer_scale_tick_of(&intake->scale, deadline);
 		if (slack) {
@@ -95,21 +95,21 @@ static __always_inline u32 bulk_hand(struct hwtimer_instance *instance,
 				    tick);
 		trace_hwtimer_schedule(instance, index);
 	}
-	table->hand = hand;
+	table->window = window;
 	table->used += i;
 	return i;
 }
 
 /*
- * bulk_hand() for deadlines, for delays, and for both with a slack. Not inline, so that
+ * bulk_window() for deadlines, for delays, and for both with a slack. Not inline, so that
  * each loop has all registers for itself.
  */
 static noinline u32 bulk_deadlines(struct hwtimer_instance *instance,
 				   const struct hwtimer_intake *intake,
 				   const u64 *words, u64 *results, u32 count)
 {
-	return bulk_hand(instance, intake, HWTIMER_REQ_ABSTIME, 0, 0, words,
-			 results, count, NULL);
+	return bulk_window(instance, intake, HWTIMER_REQ_ABSTIME, 0, 0, words,
+			   results, count, NULL);
 }
 
 static noinline u32 bulk_delays(struct hwtimer_instance *instance,
@@ -117,8 +117,8 @@ static noinline u32 bulk_delays(struct hwtimer_instance *instance,
 				const u64 *words, u64 *results, u32 count,
 				struct hwtimer_moment *moment)
 {
-	return bulk_hand(instance, intake, 0, 0, 0, words, results, count,
-			 moment);
+	return bulk_window(instance, intake, 0, 0, 0, words, results, count,
+			   moment);
 }
 
 static noinline u32 bulk_slack(struct hwtimer_instance *instance,
@@ -129,8 +129,8 @@ static noinline u32 bulk_slack(struct hwtimer_instance *instance,
 {
 	u8 align = hwtimer_wheel_align(intake->wheel, bulk->slack);
 
-	return bulk_hand(instance, intake, bulk->flags, bulk->slack, align,
-			 words, results, count, moment);
+	return bulk_window(instance, intake, bulk->flags, bulk->slack, align,
+			   words, results, count, moment);
 }
 
 /* Schedules @count timers, and writes their results. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The hashed wheel puts a timer into bucket tick modulo number of buckets. Its functions
- * are called through wheel/kinds.h.
+ * The hashed wheel puts a timer into bucket tick modulo number of buckets.
  *
  * This is scheme 6 of George Varghese and Tony Lauck, "Hashed and Hierarchical Timing
  * Wheels" (SOSP 1987). Netty's HashedWheelTimer is one, too, and counts down the rounds

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The hashed kind of wheel: what wheel/hashed.c offers to wheel/kinds.h, which
- * says what each function is for.
+ * The hashed kind of wheel. wheel/kinds.h says what each function is for.
  */
 #ifndef HWTIMER_HASHED_H
 #define HWTIMER_HASHED_H

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The hierarchical wheel has levels of buckets. A bucket of level 0, the lowest, is one
- * tick wide. From level 2 on, a bucket is 32 times as wide as one of the level below. The
- * functions here are called through wheel/kinds.h.
+ * tick wide. From level 2 on, a bucket is 32 times as wide as one of the level below.
  *
  * This is scheme 7 of George Varghese and Tony Lauck, "Hashed and Hierarchical Timing
  * Wheels" (SOSP 1987). To cascade means to move the entries of a bucket down to lower
@@ -59,7 +58,7 @@ static unsigned int shift_of(const struct hwtimer_hierarchy *hierarchy,
 	return level ? hierarchy->shift + (level - 1) * LEVEL_SHIFT : 0;
 }
 
-/* shift_of() for wheel/wheel.c. */
+/* log2 of the width of a bucket of @level, in ticks. */
 unsigned int hwtimer_hierarchy_shift(const struct hwtimer_wheel *wheel,
 				     unsigned int level)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The hierarchical kind of wheel: what wheel/hierarchy.c offers to wheel/kinds.h,
- * which says what each function is for. wheel/wheel.c also calls
- * hwtimer_hierarchy_shift() and what is about a run.
+ * The hierarchical kind of wheel. wheel/kinds.h says what each function is for.
  */
 #ifndef HWTIMER_HIERARCHY_H
 #define HWTIMER_HIERARCHY_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The choice between the two kinds of wheel. wheel/wheel.c calls these functions,
- * and each of them calls wheel/hashed.c or wheel/hierarchy.c.
+ * The choice between the two kinds of wheel: each function calls that of the wheel's kind.
  *
  * A kind decides which bucket an entry belongs in, keeps track of the occupied
  * buckets, and finds the one that is due first. The choice is a branch on the kind,

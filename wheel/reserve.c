@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How many spare chunks the pool must hold so that it never runs dry.
+ * How many spare chunks the pool must hold so that it never runs dry. SCHEDULE reserves them, and
+ * nothing later can fail: appending an entry takes at most one chunk, without a check.
  */
 #include "wheel/kinds.h"
 

@@ -23,14 +23,14 @@ static bool head_dead(const struct hwtimer_wheel *wheel,
 }
 
 /* Removes a queue's first chunk, all of it dead. Returns the number of its entries. */
-static unsigned int head_bury(struct hwtimer_wheel *wheel,
-			      struct hwtimer_queue *queue)
+static unsigned int head_remove(struct hwtimer_wheel *wheel,
+				struct hwtimer_queue *queue)
 {
 	unsigned int dead =
 		hwtimer_queue_end(queue, queue->head) - queue->first;
 
 	hwtimer_queue_drop_head(queue, wheel->pool);
-	hwtimer_wheel_bury(wheel, dead);
+	hwtimer_wheel_removed(wheel, dead);
 	wheel->stats.walked += dead;
 	return dead;
 }
@@ -59,7 +59,7 @@ void hwtimer_wheel_skim(struct hwtimer_wheel *wheel, unsigned int max)
 			hwtimer_kind_settle(wheel, nr, HWTIMER_TICK_NONE);
 			max--;
 		} else if (head_dead(wheel, queue)) {
-			max -= head_bury(wheel, queue);
+			max -= head_remove(wheel, queue);
 		} else {
 			return;
 		}

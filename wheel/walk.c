@@ -57,7 +57,7 @@ static void chunk_look(const struct hwtimer_wheel *wheel,
 	if (chunk->dead & HWTIMER_CHUNK_LOOKED)
 		return;
 	chunk->dead |= HWTIMER_CHUNK_LOOKED;
-	if (wheel->buries)
+	if (wheel->finds_dead)
 		chunk_sift(wheel, chunk, begin, end);
 	else
 		chunk_fetch(wheel, chunk, begin, end);
@@ -192,7 +192,7 @@ static noinline void walk_entry(struct hwtimer_wheel *wheel,
 				struct hwtimer_record *record, u32 **due)
 {
 	if (!hwtimer_entry_alive(record, entry)) {
-		hwtimer_wheel_bury(wheel, 1);
+		hwtimer_wheel_removed(wheel, 1);
 		return;
 	}
 	if (!walk_has_reached(wheel, walk, record)) {
@@ -222,10 +222,10 @@ unsigned int hwtimer_walk_chunk(struct hwtimer_wheel *wheel,
 	unsigned int begin = walk->source.first;
 	unsigned int end = hwtimer_queue_end(&walk->source, chunk);
 	u32 live = hwtimer_chunk_live(chunk, begin, end);
-	u64 buried = wheel->stats.buried;
+	u64 removed = wheel->stats.removed;
 
 	hwtimer_queue_look_ahead(wheel, &walk->source);
-	hwtimer_wheel_bury(wheel, end - begin - hweight32(live));
+	hwtimer_wheel_removed(wheel, end - begin - hweight32(live));
 	for (; live; live &= live - 1) {
 		struct hwtimer_entry entry = chunk->entries[__ffs(live)];
 
@@ -233,7 +233,7 @@ unsigned int hwtimer_walk_chunk(struct hwtimer_wheel *wheel,
 			   hwtimer_table_record(wheel->table, entry.index),
 			   due);
 	}
-	wheel->buries = wheel->stats.buried != buried;
+	wheel->finds_dead = wheel->stats.removed != removed;
 	wheel->stats.walked += end - begin;
 	hwtimer_queue_drop_head(&walk->source, wheel->pool);
 	return end - begin;

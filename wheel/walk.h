@@ -34,11 +34,11 @@ static inline u32 hwtimer_chunk_live(const struct hwtimer_chunk *chunk,
 }
 
 /* Accounts for @count dead entries that have been removed. */
-static inline void hwtimer_wheel_bury(struct hwtimer_wheel *wheel,
-				      unsigned int count)
+static inline void hwtimer_wheel_removed(struct hwtimer_wheel *wheel,
+					 unsigned int count)
 {
 	wheel->entries -= count;
-	wheel->stats.buried += count;
+	wheel->stats.removed += count;
 }
 
 /* wheel/bucket.c */

@@ -1,32 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The part of the wheel that both kinds share: buckets of entries and the walks through
- * them. The instance calls it; see wheel/wheel.h.
+ * Sets a wheel up, turns it, and tells when it has to be turned next; see wheel/wheel.h.
  *
  * Memory is slow. That is why this wheel differs from those in the literature and in user
  * space:
  *
  * - A bucket is a queue of 8-byte entries in chunks of 30, not a list of timers. An entry
- *   refers to a timer's record. A walk through a bucket fetches the records of the next
- *   chunk while it works on those of the current one.
- * - Ending a timer only changes the stamp in its record. Its entry stays in the bucket
- *   with the old stamp: it is dead. To bury a dead entry is to remove it. The worker
- *   buries dead entries at their tick (hwtimer_wheel_advance()). Before it goes to sleep,
- *   it skims: it buries those at the front of the next bucket (hwtimer_wheel_skim()). A
- *   compaction sweeps: it goes through all buckets (hwtimer_wheel_compact()).
+ *   refers to a timer's record. The records of the next chunk are fetched while those of the
+ *   current one are worked on.
+ * - Ending a timer only changes the stamp in its record. Its entry stays in the bucket with the
+ *   old stamp: it is dead. A turn removes the dead entries of its tick. Before the worker goes
+ *   to sleep, it skims: it removes those at the front of the next bucket. A compaction sweeps:
+ *   it goes through all buckets. See wheel/sweep.c.
  * - Moving a timer to a later time only writes the record. The entry moves on when its
  *   old tick comes.
- * - Most buckets that are due have nothing but timers that expire now, and dead entries. Such
- *   a bucket is emptied from the front of its queue, a chunk at a time, and needs no other
- *   state in between. Those of neighbouring ticks that have few entries are emptied in one
- *   loop. At the first entry that has to stay or to move, a walk takes over.
  *
  * A timer with slack expires at a multiple of a power of two ticks, the first one that is
  * not before its deadline. The power is the largest that has a multiple within the slack
  * wherever the deadline is. So timers with slack gather at few ticks.
- *
- * Appending an entry takes at most one chunk from the pool. hwtimer_wheel_reserve() tells
- * how many chunks the pool must hold so that it never runs dry.
  */
 #include <linux/bits.h>
 #include <linux/overflow.h>
@@ -37,7 +28,12 @@
 
 static_assert(sizeof(struct hwtimer_bucket) == 32);
 
-/* How many bytes hwtimer_wheel_init() needs. */
+/**
+ * hwtimer_wheel_memory - compute the memory that a wheel's buckets take
+ * @shape: tick, kind and size of the wheel
+ *
+ * Return: the number of bytes that hwtimer_wheel_init() needs.
+ */
 size_t hwtimer_wheel_memory(const struct hwtimer_shape *shape)
 {
 	return (size_t)hwtimer_kind_buckets(shape) *
@@ -140,9 +136,11 @@ static void walk_drain(struct hwtimer_walk *walk)
 	hwtimer_queue_drain(&walk->kept);
 }
 
-/*
- * Frees all chunks of the wheel, in time proportional to their number and that of the
- * buckets. May sleep.
+/**
+ * hwtimer_wheel_drain - free all chunks of a wheel
+ * @wheel: the wheel; zeroed, or set up
+ *
+ * Takes time in proportion to the number of chunks and of buckets. May sleep.
  */
 void hwtimer_wheel_drain(struct hwtimer_wheel *wheel)
 {
@@ -205,13 +203,25 @@ u8 hwtimer_wheel_align(const struct hwtimer_wheel *wheel, u64 slack)
 	return ilog2(hwtimer_scale_ticks(&wheel->scale, slack) + 1);
 }
 
-/* The longest lateness that @align causes, ns, apart from rounding up to a tick. */
+/**
+ * hwtimer_wheel_slack - the slack that is left of the one with which a timer was scheduled
+ * @wheel: the wheel
+ * @align: what hwtimer_wheel_align() made of the slack
+ *
+ * Return: the longest lateness that @align causes, ns, apart from rounding up to a tick.
+ */
 u64 hwtimer_wheel_slack(const struct hwtimer_wheel *wheel, u8 align)
 {
 	return (BIT_ULL(align) - 1) * wheel->shape.tick;
 }
 
-/* Whether the next turn has something to go on with: a bucket, a walk, or filing all anew. */
+/**
+ * hwtimer_wheel_busy - whether the wheel is in the middle of something
+ * @wheel: the wheel
+ *
+ * Return: whether the next turn has something to go on with: a due bucket, a walk, or entries that
+ * are being filed anew.
+ */
 bool hwtimer_wheel_busy(const struct hwtimer_wheel *wheel)
 {
 	return wheel->halfway || wheel->walk.active || wheel->ahead.active ||

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The wheel finds the timers that are due at a tick. The instance uses it. It is a pure
- * data structure without a lock, a clock or an allocation of its own: the caller holds
- * the lock of the instance, passes the time, brings the memory, and keeps spare chunks in
- * the pool.
+ * The face of the wheel, which finds the timers that are due at a tick. It is a pure data
+ * structure without a lock, a clock or an allocation of its own: the caller holds the lock of
+ * the instance, passes the time, brings the memory, and keeps spare chunks in the pool.
  *
- * Two kinds of wheel are behind this interface. wheel/wheel.c has what they share: the
- * buckets of entries and the walks through them. wheel/hashed.c and wheel/hierarchy.c
- * know which bucket a tick belongs in and which bucket is next.
+ * Two kinds of wheel are behind it; see wheel/README.md.
  */
 #ifndef HWTIMER_WHEEL_H
 #define HWTIMER_WHEEL_H
@@ -81,7 +78,7 @@ struct hwtimer_walk {
  * @passed_over: visited entries left in their bucket
  * @refiled: visited entries of postponed timers, moved on to their new tick
  * @cascaded: visited entries moved down to a lower level
- * @buried: visited entries that were dead, and removed
+ * @removed: visited entries that were dead, and were removed
  * @compactions: passes begun by hwtimer_wheel_compact()
  */
 struct hwtimer_wheel_stats {
@@ -89,7 +86,7 @@ struct hwtimer_wheel_stats {
 	u64 passed_over;
 	u64 refiled;
 	u64 cascaded;
-	u64 buried;
+	u64 removed;
 	u64 compactions;
 };
 
@@ -233,7 +230,7 @@ struct hwtimer_refile {
  * @sweep: the walk of a compaction, see hwtimer_wheel_compact()
  * @sweep_next: the bucket at which the compaction goes on
  * @sweeping: a compaction is under way
- * @buries: the last chunk that was walked had a dead entry
+ * @finds_dead: the last chunk that was walked had a dead entry
  * @halfway: hwtimer_wheel_advance() has left a due bucket that it has not finished
  * @rewinds: hwtimer_wheel_rewind() may be called
  * @refile: progress of filing all entries anew
@@ -258,7 +255,7 @@ struct hwtimer_wheel {
 	struct hwtimer_walk sweep;
 	u32 sweep_next;
 	bool sweeping;
-	bool buries;
+	bool finds_dead;
 	bool halfway;
 	bool rewinds;
 	struct hwtimer_refile refile;

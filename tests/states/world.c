@@ -311,7 +311,7 @@ void world_normalise(void)
 	records_normalise();
 	chunks_normalise();
 	duties_normalise();
-	world.wheel.buries = true;
+	world.wheel.finds_dead = true;
 	world.wheel.stats = (struct hwtimer_wheel_stats){};
 }
 
