@@ -294,8 +294,8 @@ static bool wheel_tidy(struct hwtimer_instance *instance,
 	struct hwtimer_wheel *wheel = &instance->wheel;
 
 	lockdep_assert_held(&instance->lock);
-	if (wheel->rewind.active) {
-		hwtimer_wheel_rewind_step(wheel);
+	if (wheel->refile.active) {
+		hwtimer_wheel_refile_step(wheel);
 		return true;
 	}
 	if (!wheel_crowded(instance, demand))

@@ -131,7 +131,7 @@ static void show_work(struct seq_file *seq, struct hwtimer_instance *instance)
 	show_number(seq, "passed_over", stats.passed_over);
 	show_number(seq, "refiled", stats.refiled);
 	show_number(seq, "cascaded", stats.cascaded);
-	show_number(seq, "removed", stats.buried);
+	show_number(seq, "removed", stats.removed);
 	show_number(seq, "compactions", stats.compactions);
 	show_number(seq, "turns", turns);
 	show_number(seq, "wakeups", hwtimer_worker_wakeups(&instance->job));

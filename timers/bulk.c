@@ -87,16 +87,16 @@ static __always_inline u32 bulk_file(struct hwtimer_instance *instance,
 				     struct hwtimer_hold *hold)
 {
 	struct hwtimer_table *table = &instance->table;
-	struct hwtimer_hand hand = table->hand;
+	struct hwtimer_window window = table->window;
 	u32 i, index;
 
-	count = min_t(u32, count, hweight_long(hand.free));
+	count = min_t(u32, count, hweight_long(window.free));
 	for (i = 0; i < count; i++, words += 2) {
 		u64 user_data = words[0], deadline, tick;
 		struct hwtimer_record *record;
 
 		deadline = hwtimer_op_deadline(words[1], flags, hold);
-		record = hwtimer_hand_take(&hand, &index);
+		record = hwtimer_window_take(&window, &index);
 		hwtimer_op_fill(record, deadline, user_data);
 		tick = hwtimer_scale_tick_of(&intake->scale, deadline);
 		if (slack) {
@@ -112,7 +112,7 @@ static __always_inline u32 bulk_file(struct hwtimer_instance *instance,
 				    tick);
 		trace_hwtimer_schedule(instance, index);
 	}
-	table->hand = hand;
+	table->window = window;
 	table->used += i;
 	return i;
 }

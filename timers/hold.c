@@ -142,7 +142,7 @@ static void instance_compact(struct hwtimer_instance *instance, u64 steps)
  */
 static u64 rewind_steps(const struct hwtimer_instance *instance, u32 requests)
 {
-	return unlikely(instance->wheel.rewind.active) ?
+	return unlikely(instance->wheel.refile.active) ?
 		       1 + 4 * requests / HWTIMER_HOLD :
 		       0;
 }
@@ -153,8 +153,8 @@ static void instance_rewind(struct hwtimer_instance *instance, u64 steps)
 
 	while (more && steps--) {
 		spin_lock(&instance->lock);
-		hwtimer_wheel_rewind_step(&instance->wheel);
-		more = instance->wheel.rewind.active;
+		hwtimer_wheel_refile_step(&instance->wheel);
+		more = instance->wheel.refile.active;
 		spin_unlock(&instance->lock);
 		cond_resched();
 	}
@@ -220,7 +220,7 @@ void hwtimer_hold_end(struct hwtimer_instance *instance, u32 count,
 	if (unlikely(instance->settings.flags & HWTIMER_SETUP_REPORT_CLOCK_SET))
 		hwtimer_notice_watch_clock(instance);
 	hwtimer_shrink_ended(instance);
-	if (unlikely(compacts(instance) || instance->wheel.rewind.active ||
+	if (unlikely(compacts(instance) || instance->wheel.refile.active ||
 		     hold->ready))
 		hold_end_all(instance, count, hold);
 	else

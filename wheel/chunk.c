@@ -149,28 +149,6 @@ void hwtimer_pool_trim(struct hwtimer_pool *pool, u32 count,
 	}
 }
 
-/*
- * Appends a chunk from @pool with no slot filled; the caller has to fill one. If the pool
- * is empty, returns false and changes nothing.
- */
-bool hwtimer_queue_grow(struct hwtimer_queue *queue, struct hwtimer_pool *pool)
-{
-	struct hwtimer_chunk *chunk = hwtimer_pool_take(pool);
-
-	if (unlikely(!chunk))
-		return false;
-	if (queue->head) {
-		queue->tail->used = queue->last;
-		queue->tail->next = chunk;
-	} else {
-		queue->head = chunk;
-		queue->first = 0;
-	}
-	queue->tail = chunk;
-	queue->last = 0;
-	return true;
-}
-
 /* Hands the head chunk of @queue, which is not empty, back to @pool. */
 void hwtimer_queue_drop_head(struct hwtimer_queue *queue,
 			     struct hwtimer_pool *pool)

@@ -160,8 +160,6 @@ struct hwtimer_queue {
 	u32 last;
 };
 
-bool hwtimer_queue_grow(struct hwtimer_queue *queue, struct hwtimer_pool *pool);
-
 static inline bool hwtimer_queue_empty(const struct hwtimer_queue *queue)
 {
 	return !queue->head;
@@ -195,6 +193,29 @@ static __always_inline bool hwtimer_queue_try_entry(struct hwtimer_queue *queue,
 }
 
 /*
+ * Appends a chunk from @pool with no slot filled; the caller has to fill one. If the pool
+ * is empty, returns false and changes nothing.
+ */
+static inline bool hwtimer_queue_grow(struct hwtimer_queue *queue,
+				      struct hwtimer_pool *pool)
+{
+	struct hwtimer_chunk *chunk = hwtimer_pool_take(pool);
+
+	if (unlikely(!chunk))
+		return false;
+	if (queue->head) {
+		queue->tail->used = queue->last;
+		queue->tail->next = chunk;
+	} else {
+		queue->head = chunk;
+		queue->first = 0;
+	}
+	queue->tail = chunk;
+	queue->last = 0;
+	return true;
+}
+
+/*
  * Appends an entry; may take one chunk from @pool. If the pool is empty, against all
  * reservations, the entry is left out. Its timer then does not expire, but CANCEL and
  * CANCEL_ALL find it by its record, and close() frees it.
@@ -207,21 +228,6 @@ static inline void hwtimer_queue_add_entry(struct hwtimer_queue *queue,
 		return;
 	hwtimer_queue_grow(queue, pool);
 	hwtimer_queue_try_entry(queue, entry);
-}
-
-/* Makes an entry the first one of @queue, which is empty. @pool is not. */
-static inline void hwtimer_queue_begin_entry(struct hwtimer_queue *queue,
-					     struct hwtimer_pool *pool,
-					     struct hwtimer_entry entry)
-{
-	struct hwtimer_chunk *chunk = hwtimer_pool_take(pool);
-
-	chunk->entries[0] = entry;
-	*queue = (struct hwtimer_queue){
-		.head = chunk,
-		.tail = chunk,
-		.last = 1,
-	};
 }
 
 void hwtimer_queue_drop_head(struct hwtimer_queue *queue,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The hashed wheel puts a timer into bucket tick modulo number of buckets. Its functions
- * are called through wheel/kinds.h.
+ * The hashed wheel puts a timer into bucket tick modulo number of buckets.
  *
  * This is scheme 6 of George Varghese and Tony Lauck, "Hashed and Hierarchical Timing
  * Wheels" (SOSP 1987). Netty's HashedWheelTimer is one, too, and counts down the rounds
@@ -45,13 +44,6 @@ size_t hwtimer_hashed_memory(const struct hwtimer_shape *shape)
 	return bytes;
 }
 
-/* Sets @count elements of the tournament to HWTIMER_TICK_NONE. */
-static void elements_clear(u64 *elements, size_t count)
-{
-	/* Every byte of HWTIMER_TICK_NONE is 0xff. */
-	memset(elements, 0xff, count * sizeof(u64));
-}
-
 /* The memory of the tournament follows the buckets. */
 void hwtimer_hashed_init(struct hwtimer_wheel *wheel)
 {
@@ -64,27 +56,10 @@ void hwtimer_hashed_init(struct hwtimer_wheel *wheel)
 	for (level = 0; level < hashed->nr_levels; level++) {
 		size_t length = level_length(wheel->nr_buckets, level);
 
-		elements_clear(memory, length);
+		/* Every byte of HWTIMER_TICK_NONE is 0xff. */
+		memset(memory, 0xff, length * sizeof(u64));
 		hashed->levels[level] = memory;
 		memory += length;
-	}
-}
-
-/*
- * An element may cover buckets outside of @first to @end - 1. It can be cleared all the
- * same, because those buckets are emptied, too, before the next lookup.
- */
-void hwtimer_hashed_clear(struct hwtimer_wheel *wheel, u32 first, u32 end)
-{
-	struct hwtimer_hashed *hashed = &wheel->hashed;
-	unsigned int level;
-
-	for (level = 0; level < hashed->nr_levels; level++) {
-		unsigned int shift = HWTIMER_FAN_SHIFT * (level + 1);
-		u32 begin = first >> shift;
-		u32 count = ((end - 1) >> shift) + 1 - begin;
-
-		elements_clear(&hashed->levels[level][begin], count);
 	}
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The hashed kind of wheel: what wheel/hashed.c offers to wheel/kinds.h, which
- * says what each function is for.
+ * The hashed kind of wheel. wheel/kinds.h says what each function is for.
  */
 #ifndef HWTIMER_HASHED_H
 #define HWTIMER_HASHED_H
@@ -10,7 +9,6 @@
 
 size_t hwtimer_hashed_memory(const struct hwtimer_shape *shape);
 void hwtimer_hashed_init(struct hwtimer_wheel *wheel);
-void hwtimer_hashed_clear(struct hwtimer_wheel *wheel, u32 first, u32 end);
 void hwtimer_hashed_occupy(struct hwtimer_wheel *wheel, u32 nr, u64 tick);
 void hwtimer_hashed_settle(struct hwtimer_wheel *wheel, u32 nr, u64 tick);
 u64 hwtimer_hashed_first(const struct hwtimer_wheel *wheel, u32 *nr);

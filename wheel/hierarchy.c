@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The hierarchical wheel has levels of buckets. A bucket of level 0, the lowest, is one
- * tick wide. From level 2 on, a bucket is 32 times as wide as one of the level below. The
- * functions here are called through wheel/kinds.h.
+ * tick wide. From level 2 on, a bucket is 32 times as wide as one of the level below.
  *
  * This is scheme 7 of George Varghese and Tony Lauck, "Hashed and Hierarchical Timing
  * Wheels" (SOSP 1987). To cascade means to move the entries of a bucket down to lower
@@ -59,7 +58,7 @@ static unsigned int shift_of(const struct hwtimer_hierarchy *hierarchy,
 	return level ? hierarchy->shift + (level - 1) * LEVEL_SHIFT : 0;
 }
 
-/* shift_of() for wheel/wheel.c. */
+/* log2 of the width of a bucket of @level, in ticks. */
 unsigned int hwtimer_hierarchy_shift(const struct hwtimer_wheel *wheel,
 				     unsigned int level)
 {
@@ -291,18 +290,6 @@ void hwtimer_hierarchy_init(struct hwtimer_wheel *wheel, u64 tick)
 	hwtimer_hierarchy_restart(wheel, tick);
 }
 
-void hwtimer_hierarchy_clear(struct hwtimer_wheel *wheel, u32 first, u32 end)
-{
-	struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
-	u32 words = BITS_TO_LONGS(hierarchy->mask + 1);
-	u32 word = first / BITS_PER_LONG;
-
-	for (; word < min_t(u32, BITS_TO_LONGS(end), words); word++) {
-		hierarchy->occupied[word] = 0;
-		__clear_bit(word, hierarchy->summary);
-	}
-}
-
 /* Whether @tick is not the first of its bucket in @level. */
 static bool is_loose(const struct hwtimer_hierarchy *hierarchy,
 		     unsigned int level, u64 tick)
@@ -352,37 +339,6 @@ static u32 place_below(const struct hwtimer_wheel *wheel, unsigned int top,
 		higher &= ~BIT(other);
 	}
 	return bucket_at(hierarchy, level, tick);
-}
-
-/*
- * Appends an entry of @tick to its bucket, if that is above the lowest level and the wheel
- * need not take note of anything else. Otherwise changes nothing, returns false.
- *
- * Usually the bucket holds an earlier entry, and its last chunk has room, as in
- * hwtimer_intake_file(). Then the bucket is known to be occupied. If it is loose, and heavy
- * or has a single chunk, then hwtimer_hierarchy_occupy_above() would change nothing.
- */
-bool hwtimer_hierarchy_try_above(struct hwtimer_wheel *wheel,
-				 struct hwtimer_entry entry, u64 tick)
-{
-	const struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
-	const struct hwtimer_level *here = hierarchy->levels;
-	struct hwtimer_bucket *bucket;
-	unsigned int level = 0;
-	u32 slot;
-
-	for (; tick >= here->end; here++)
-		level++;
-	if (unlikely(!level || tick >= here->direct))
-		return false;
-	slot = slot_at(hierarchy, level, tick);
-	bucket = &wheel->buckets[bucket_of(hierarchy, level, slot)];
-	if (unlikely(bucket->earliest > tick || !(here->loose >> slot & 1)))
-		return false;
-	if (bucket->entries.head != bucket->entries.tail &&
-	    unlikely(!(here->heavy >> slot & 1)))
-		return false;
-	return hwtimer_queue_try_entry(&bucket->entries, entry);
 }
 
 u32 hwtimer_hierarchy_place_above(const struct hwtimer_wheel *wheel, u64 tick)
@@ -533,28 +489,21 @@ u64 hwtimer_hierarchy_first(const struct hwtimer_wheel *wheel, u32 *nr)
 	return wheel->buckets[first].earliest;
 }
 
-/**
- * hwtimer_hierarchy_run - find buckets of the lowest level that are due first
- * @wheel: the wheel; no due bucket is being walked
- * @nr: the first of them, as hwtimer_hierarchy_first() has found it
- * @tick: the tick of bucket @nr
- * @last: a tick that has begun
- *
- * No higher level has an entry of a tick before levels[0].direct. So nothing else is due at
- * the ticks of these buckets.
- *
- * Return: the buckets that are due up to @last, as far as their bits are in one word; none if
- * bucket @nr is on a higher level, or if one there is due at the same tick.
+/*
+ * No higher level has an entry of a tick before levels[0].direct. So nothing else is due at the
+ * ticks up to there, as far as the bits of their buckets are in one word.
  */
 struct hwtimer_run hwtimer_hierarchy_run(const struct hwtimer_wheel *wheel,
-					 u32 nr, u64 tick, u64 last)
+					 u32 nr, u64 tick)
 {
 	const struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
-	u64 end = min(last + 1, hierarchy->levels[0].direct);
+	u64 end = min(wheel->current_tick + 1, hierarchy->levels[0].direct);
 	struct hwtimer_run run = { .nr = nr, .tick = tick };
 
-	if (unlikely(nr > hierarchy->mask || tick >= end))
+	if (unlikely(nr > hierarchy->mask || tick >= end)) {
+		run.occupied = hwtimer_hierarchy_expires(wheel, nr, tick);
 		return run;
+	}
 	run.occupied = hierarchy->occupied[nr / BITS_PER_LONG] >>
 		       nr % BITS_PER_LONG;
 	if (end - tick < BITS_PER_LONG)
@@ -562,21 +511,15 @@ struct hwtimer_run hwtimer_hierarchy_run(const struct hwtimer_wheel *wheel,
 	return run;
 }
 
-/**
- * hwtimer_hierarchy_emptied - note that buckets of a run have become empty
- * @wheel: the wheel
- * @run: from hwtimer_hierarchy_run()
- * @emptied: a bit for each of these buckets, which are the first ones; their earliest tick is
- *	HWTIMER_TICK_NONE already
- */
 void hwtimer_hierarchy_emptied(struct hwtimer_wheel *wheel,
 			       const struct hwtimer_run *run,
 			       unsigned long emptied)
 {
-	if (!emptied)
-		return;
-	vacate_lowest(&wheel->hierarchy, run->nr / BITS_PER_LONG,
-		      emptied << run->nr % BITS_PER_LONG);
+	if (likely(run->nr <= wheel->hierarchy.mask))
+		vacate_lowest(&wheel->hierarchy, run->nr / BITS_PER_LONG,
+			      emptied << run->nr % BITS_PER_LONG);
+	else
+		vacate(&wheel->hierarchy, run->nr);
 	hwtimer_hierarchy_arrive(wheel, run->tick + __fls(emptied));
 }
 

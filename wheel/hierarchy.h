@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The hierarchical kind of wheel: what wheel/hierarchy.c offers to wheel/kinds.h,
- * which says what each function is for. wheel/wheel.c also calls
- * hwtimer_hierarchy_shift() and what is about a run.
+ * The hierarchical kind of wheel. wheel/kinds.h says what each function is for.
  */
 #ifndef HWTIMER_HIERARCHY_H
 #define HWTIMER_HIERARCHY_H
@@ -24,18 +22,15 @@ unsigned int hwtimer_hierarchy_shift(const struct hwtimer_wheel *wheel,
 size_t hwtimer_hierarchy_memory(const struct hwtimer_shape *shape);
 void hwtimer_hierarchy_init(struct hwtimer_wheel *wheel, u64 tick);
 void hwtimer_hierarchy_restart(struct hwtimer_wheel *wheel, u64 tick);
-void hwtimer_hierarchy_clear(struct hwtimer_wheel *wheel, u32 first, u32 end);
 u32 hwtimer_hierarchy_place_above(const struct hwtimer_wheel *wheel, u64 tick);
 u32 hwtimer_hierarchy_home(const struct hwtimer_wheel *wheel,
 			   const struct hwtimer_walk *walk, u64 tick);
-bool hwtimer_hierarchy_try_above(struct hwtimer_wheel *wheel,
-				 struct hwtimer_entry entry, u64 tick);
 void hwtimer_hierarchy_occupy_above(struct hwtimer_wheel *wheel, u32 nr,
 				    u64 tick);
 void hwtimer_hierarchy_settle(struct hwtimer_wheel *wheel, u32 nr, u64 tick);
 u64 hwtimer_hierarchy_first(const struct hwtimer_wheel *wheel, u32 *nr);
 struct hwtimer_run hwtimer_hierarchy_run(const struct hwtimer_wheel *wheel,
-					 u32 nr, u64 tick, u64 last);
+					 u32 nr, u64 tick);
 void hwtimer_hierarchy_emptied(struct hwtimer_wheel *wheel,
 			       const struct hwtimer_run *run,
 			       unsigned long emptied);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The choice between the two kinds of wheel. wheel/wheel.c calls these functions,
- * and each of them calls wheel/hashed.c or wheel/hierarchy.c.
+ * The choice between the two kinds of wheel: each function calls that of the wheel's kind.
  *
  * A kind decides which bucket an entry belongs in, keeps track of the occupied
  * buckets, and finds the one that is due first. The choice is a branch on the kind,
@@ -48,21 +47,8 @@ static inline void hwtimer_kind_init(struct hwtimer_wheel *wheel, u64 tick)
 }
 
 /*
- * Buckets @first to @end - 1 have been emptied. The caller empties all others, too,
- * and calls hwtimer_kind_restart(), before it asks for anything.
- */
-static inline void hwtimer_kind_clear(struct hwtimer_wheel *wheel, u32 first,
-				      u32 end)
-{
-	if (hwtimer_is_hashed(wheel))
-		hwtimer_hashed_clear(wheel, first, end);
-	else
-		hwtimer_hierarchy_clear(wheel, first, end);
-}
-
-/*
- * Does what hwtimer_kind_init() does, in constant time: hwtimer_kind_clear() has seen
- * all buckets.
+ * Does what hwtimer_kind_init() does, in constant time, for a wheel whose buckets have all been
+ * settled as empty.
  */
 static inline void hwtimer_kind_restart(struct hwtimer_wheel *wheel, u64 tick)
 {
@@ -87,17 +73,6 @@ static inline u64 hwtimer_kind_direct(const struct hwtimer_wheel *wheel)
 {
 	return hwtimer_is_hashed(wheel) ? HWTIMER_TICK_NONE :
 					  wheel->hierarchy.levels[0].direct;
-}
-
-/*
- * Enters an entry of @tick, if its bucket is above the lowest level and nothing else is to
- * be done. Otherwise changes nothing, returns false.
- */
-static inline bool hwtimer_kind_try_above(struct hwtimer_wheel *wheel,
-					  struct hwtimer_entry entry, u64 tick)
-{
-	return !hwtimer_is_hashed(wheel) &&
-	       hwtimer_hierarchy_try_above(wheel, entry, tick);
 }
 
 /* The bucket for an entry of @tick that @walk has found. */
@@ -164,6 +139,36 @@ static inline bool hwtimer_kind_expires(const struct hwtimer_wheel *wheel,
 {
 	return hwtimer_is_hashed(wheel) ||
 	       hwtimer_hierarchy_expires(wheel, nr, tick);
+}
+
+/*
+ * The buckets that are due next: bucket @nr, which hwtimer_kind_first() has found, and more of
+ * successive ticks, if that is easy to tell.
+ */
+static inline struct hwtimer_run
+hwtimer_kind_run(const struct hwtimer_wheel *wheel, u32 nr, u64 tick)
+{
+	if (hwtimer_is_hashed(wheel))
+		return (struct hwtimer_run){
+			.occupied = 1,
+			.nr = nr,
+			.tick = tick,
+		};
+	return hwtimer_hierarchy_run(wheel, nr, tick);
+}
+
+/*
+ * Buckets of @run have become empty, at least one: the first ones, a bit of @emptied for each.
+ * Their earliest ticks are HWTIMER_TICK_NONE already.
+ */
+static inline void hwtimer_kind_emptied(struct hwtimer_wheel *wheel,
+					const struct hwtimer_run *run,
+					unsigned long emptied)
+{
+	if (hwtimer_is_hashed(wheel))
+		hwtimer_hashed_settle(wheel, run->nr, HWTIMER_TICK_NONE);
+	else
+		hwtimer_hierarchy_emptied(wheel, run, emptied);
 }
 
 /* Whether the entries of bucket @nr may move down a level now. */

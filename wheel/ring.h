@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The ring of an instance's events: the ids of timers that have expired, in the order in which
- * they did. A data structure only; see events/events.h for who fills and empties it.
+ * they did. A data structure only.
  */
 #ifndef HWTIMER_RING_H
 #define HWTIMER_RING_H

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of records: memory for slots, and which records are free. The instance calls
- * these functions; see wheel/table.h.
+ * The table of records: memory for slots, and which records are free; see wheel/table.h.
  *
  * A slot is 32 KB, so one load from a small array turns an index into an address. Slots
  * come in blocks of up to 512 KB from the page allocator, whose memory the kernel maps
@@ -431,20 +430,20 @@ static void table_leave_start(struct hwtimer_table *table,
 {
 	struct hwtimer_start *start = table->start;
 	struct hwtimer_table *larger = &block->arrays;
-	struct hwtimer_hand hand = table->hand;
+	struct hwtimer_window window = table->window;
 	unsigned long *map = slot_map(larger, 0);
 
 	memcpy(larger->slots[0], start->records, sizeof(start->records));
 	*map = start->bits;
 	bitmap_set(map, HWTIMER_START_RECORDS,
 		   BITS_PER_LONG - HWTIMER_START_RECORDS);
-	if (hand.records) {
-		/* The map does not show which records of the hand are free. */
-		hand.records = &larger->slots[0]->records[hand.base];
-		hand.free |= map[hand.base / BITS_PER_LONG];
-		map[hand.base / BITS_PER_LONG] = 0;
+	if (window.records) {
+		/* The map does not show which records of the window are free. */
+		window.records = &larger->slots[0]->records[window.base];
+		window.free |= map[window.base / BITS_PER_LONG];
+		map[window.base / BITS_PER_LONG] = 0;
 	}
-	larger->hand = hand;
+	larger->window = window;
 	larger->lowest = min(table->lowest, HWTIMER_START_RECORDS);
 	larger->used = table->used;
 	larger->retired = table->retired;
@@ -542,19 +541,19 @@ bool hwtimer_table_return(struct hwtimer_table *table, u32 floor,
 	return true;
 }
 
-/* Marks the free records of the hand as free in the maps. */
-static void put_back_hand(struct hwtimer_table *table)
+/* Marks the free records of the window as free in the maps. */
+static void put_back_window(struct hwtimer_table *table)
 {
-	const struct hwtimer_hand *hand = &table->hand;
+	const struct hwtimer_window *window = &table->window;
 
-	if (!hand->free)
+	if (!window->free)
 		return;
-	*hwtimer_table_word(table, hand->base) = hand->free;
-	__set_bit(hand->base >> HWTIMER_SLOT_SHIFT, table->vacant);
+	*hwtimer_table_word(table, window->base) = window->free;
+	__set_bit(window->base >> HWTIMER_SLOT_SHIFT, table->vacant);
 }
 
 /**
- * hwtimer_table_refill - take the lowest free records to hand
+ * hwtimer_table_refill - move the window to the lowest free records
  * @table: the instance's table
  *
  * Return: false if no record is free.
@@ -567,7 +566,7 @@ bool hwtimer_table_refill(struct hwtimer_table *table)
 
 	if (!hwtimer_table_spare(table))
 		return false;
-	put_back_hand(table);
+	put_back_window(table);
 	for (;; bit = 0) {
 		u32 vacant = find_next_bit(table->vacant, table->nr_slots, nr);
 
@@ -581,13 +580,13 @@ bool hwtimer_table_refill(struct hwtimer_table *table)
 		__clear_bit(nr, table->vacant);
 	}
 	bit &= ~(BITS_PER_LONG - 1);
-	table->hand = (struct hwtimer_hand){
+	table->window = (struct hwtimer_window){
 		.free = map[bit / BITS_PER_LONG],
 		.records = &table->slots[nr]->records[bit],
 		.base = nr << HWTIMER_SLOT_SHIFT | bit,
 	};
 	map[bit / BITS_PER_LONG] = 0;
-	table->lowest = table->hand.base + BITS_PER_LONG;
+	table->lowest = table->window.base + BITS_PER_LONG;
 	return true;
 }
 

@@ -189,12 +189,12 @@ static __always_inline u32 hwtimer_slot_unit(size_t page_size)
 #define HWTIMER_NO_RECORD 0U
 
 /**
- * struct hwtimer_hand - BITS_PER_LONG neighbouring records to be handed out next
+ * struct hwtimer_window - BITS_PER_LONG neighbouring records, to be handed out next
  * @free: a bit for each of them that is free
  * @base: index of the first of them
  * @records: the first of them
  */
-struct hwtimer_hand {
+struct hwtimer_window {
 	unsigned long free;
 	struct hwtimer_record *records;
 	u32 base;
@@ -215,8 +215,8 @@ struct hwtimer_start;
  * @nr_slots: number of slots allocated, a multiple of HWTIMER_SLOT_UNIT; 0: the table is
  *	small, or empty
  * @end: one past the last index
- * @lowest: no record with a lower index is free, except for those in @hand
- * @hand: the records to be handed out next; the maps do not show which of them are free
+ * @lowest: no record with a lower index is free, except for those in @window
+ * @window: the records to be handed out next; the maps do not show which of them are free
  * @used: number of records in use
  * @retired: number of free records that are not used again because their generations are
  *	spent, and HWTIMER_NO_RECORD
@@ -232,7 +232,7 @@ struct hwtimer_table {
 	u32 nr_slots;
 	u32 end;
 	u32 lowest;
-	struct hwtimer_hand hand;
+	struct hwtimer_window window;
 	u32 used;
 	u32 retired;
 	u32 floor;
@@ -377,20 +377,21 @@ hwtimer_table_prefetch_word(const struct hwtimer_table *table, u64 id)
 }
 
 /**
- * hwtimer_table_ready - make sure that table->hand has the lowest free records
+ * hwtimer_table_ready - make sure that table->window has the lowest free records
  * @table: the instance's table
  *
  * Return: false if hwtimer_table_spare() is 0.
  */
 static inline bool hwtimer_table_ready(struct hwtimer_table *table)
 {
-	return likely(table->hand.free && table->lowest >= table->hand.base) ||
+	return likely(table->window.free &&
+		      table->lowest >= table->window.base) ||
 	       hwtimer_table_refill(table);
 }
 
 /**
- * hwtimer_hand_take - take the lowest free record of a hand, with a new generation
- * @hand: the table's hand, or a copy that the caller writes back; not empty
+ * hwtimer_window_take - take the lowest free record of a window, with a new generation
+ * @window: the table's window, or a copy that the caller writes back; not empty
  * @index: out: index of the record
  *
  * The caller adds the record to table->used.
@@ -398,13 +399,13 @@ static inline bool hwtimer_table_ready(struct hwtimer_table *table)
  * Return: the record; its state is still HWTIMER_FREE.
  */
 static __always_inline struct hwtimer_record *
-hwtimer_hand_take(struct hwtimer_hand *hand, u32 *index)
+hwtimer_window_take(struct hwtimer_window *window, u32 *index)
 {
-	unsigned long bit = __ffs(hand->free);
-	struct hwtimer_record *record = &hand->records[bit];
+	unsigned long bit = __ffs(window->free);
+	struct hwtimer_record *record = &window->records[bit];
 
-	hand->free &= hand->free - 1;
-	*index = hand->base + bit;
+	window->free &= window->free - 1;
+	*index = window->base + bit;
 	record->generation++;
 	/* Usually a later call takes that record. Otherwise the prefetch is in vain. */
 	prefetchw(record + HWTIMER_GET_AHEAD);
@@ -424,7 +425,7 @@ static inline u32 hwtimer_table_get(struct hwtimer_table *table)
 
 	if (unlikely(!hwtimer_table_ready(table)))
 		return HWTIMER_NO_RECORD;
-	hwtimer_hand_take(&table->hand, &index);
+	hwtimer_window_take(&table->window, &index);
 	table->used++;
 	return index;
 }
@@ -435,8 +436,8 @@ static inline void hwtimer_table_offer(struct hwtimer_table *table, u32 index)
 	unsigned long mask = BIT(index % BITS_PER_LONG);
 	unsigned long *word, free;
 
-	if (index - table->hand.base < BITS_PER_LONG) {
-		table->hand.free |= mask;
+	if (index - table->window.base < BITS_PER_LONG) {
+		table->window.free |= mask;
 		return;
 	}
 	/* Not __set_bit(), which on x86 costs as much as the rest of this function. */
@@ -452,7 +453,7 @@ static inline void hwtimer_table_offer(struct hwtimer_table *table, u32 index)
 
 /*
  * Whether record @index is known to be free. Reads the maps, which are small enough to be
- * cached, and not the record. They do not show the free records of the hand.
+ * cached, and not the record. They do not show the free records of the window.
  */
 static __always_inline unsigned long
 hwtimer_table_shows_free(const struct hwtimer_table *table, u32 index)

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The wheel finds the timers that are due at a tick. The instance uses it. It is a pure
- * data structure without a lock, a clock or an allocation of its own: the caller holds
- * the lock of the instance, passes the time, brings the memory, and keeps spare chunks in
- * the pool.
+ * The face of the wheel, which finds the timers that are due at a tick. It is a pure data
+ * structure without a lock, a clock or an allocation of its own: the caller holds the lock of
+ * the instance, passes the time, brings the memory, and keeps spare chunks in the pool.
  *
- * Two kinds of wheel are behind this interface. wheel/wheel.c has what they share: the
- * buckets of entries and the walks through them. wheel/hashed.c and wheel/hierarchy.c
- * know which bucket a tick belongs in and which bucket is next.
+ * Two kinds of wheel are behind it; see wheel/README.md.
  */
 #ifndef HWTIMER_WHEEL_H
 #define HWTIMER_WHEEL_H
@@ -81,7 +78,7 @@ struct hwtimer_walk {
  * @passed_over: visited entries left in their bucket
  * @refiled: visited entries of postponed timers, moved on to their new tick
  * @cascaded: visited entries moved down to a lower level
- * @buried: visited entries that were dead, and removed
+ * @removed: visited entries that were dead, and were removed
  * @compactions: passes begun by hwtimer_wheel_compact()
  */
 struct hwtimer_wheel_stats {
@@ -89,7 +86,7 @@ struct hwtimer_wheel_stats {
 	u64 passed_over;
 	u64 refiled;
 	u64 cascaded;
-	u64 buried;
+	u64 removed;
 	u64 compactions;
 };
 
@@ -180,8 +177,9 @@ struct hwtimer_hierarchy {
 };
 
 /**
- * struct hwtimer_run - neighbouring buckets of the lowest level of a hierarchical wheel
- * @occupied: a bit for each of them that has entries
+ * struct hwtimer_run - buckets of successive ticks that are due, or a single one
+ * @occupied: a bit for each of them whose timers expire from it; 0: those of the first one have
+ *	to move down first
  * @nr: the bucket of bit 0
  * @tick: the tick of that bucket
  */
@@ -192,22 +190,23 @@ struct hwtimer_run {
 };
 
 /**
- * struct hwtimer_rewind - a wheel on its way back to an earlier tick
- * @fresh: entries added while the buckets are being emptied
- * @walk: the walk that files all entries anew: its source are the entries taken out of
- *	the buckets; active once all buckets are empty
- * @tick: the tick to which the wheel goes back
- * @next: the bucket to be emptied next
- * @active: a rewind is under way
- * @again: another rewind follows this one
+ * struct hwtimer_refile - how far all entries of a wheel have been filed anew
+ * @fresh: entries added while the others are being collected
+ * @walk: the walk that files the entries: its source are those collected from the buckets;
+ *	active once all buckets are empty
+ * @first: the tick whose bucket is collected first of those of the lowest level
+ * @collected: number of buckets that have been collected
+ * @again: the tick to which the clock was set back meanwhile, so that it all begins again at
+ *	the end; HWTIMER_TICK_NONE: it was not
+ * @active: the entries are being collected or filed
  */
-struct hwtimer_rewind {
+struct hwtimer_refile {
 	struct hwtimer_queue fresh;
 	struct hwtimer_walk walk;
-	u64 tick;
-	u32 next;
+	u64 first;
+	u64 again;
+	u32 collected;
 	bool active;
-	bool again;
 };
 
 /**
@@ -231,10 +230,10 @@ struct hwtimer_rewind {
  * @sweep: the walk of a compaction, see hwtimer_wheel_compact()
  * @sweep_next: the bucket at which the compaction goes on
  * @sweeping: a compaction is under way
- * @buries: the last chunk that was walked had a dead entry
+ * @finds_dead: the last chunk that was walked had a dead entry
  * @halfway: hwtimer_wheel_advance() has left a due bucket that it has not finished
  * @rewinds: hwtimer_wheel_rewind() may be called
- * @rewind: progress of a rewind
+ * @refile: progress of filing all entries anew
  * @hashed: state of a hashed wheel
  * @hierarchy: state of a hierarchical wheel
  * @stats: counters
@@ -256,10 +255,10 @@ struct hwtimer_wheel {
 	struct hwtimer_walk sweep;
 	u32 sweep_next;
 	bool sweeping;
-	bool buries;
+	bool finds_dead;
 	bool halfway;
 	bool rewinds;
-	struct hwtimer_rewind rewind;
+	struct hwtimer_refile refile;
 	union {
 		struct hwtimer_hashed hashed;
 		struct hwtimer_hierarchy hierarchy;
@@ -328,7 +327,7 @@ unsigned int hwtimer_wheel_advance(struct hwtimer_wheel *wheel, u64 now,
 u64 hwtimer_wheel_stride(const struct hwtimer_wheel *wheel);
 bool hwtimer_wheel_forward(struct hwtimer_wheel *wheel, u64 now);
 void hwtimer_wheel_rewind(struct hwtimer_wheel *wheel, u64 now);
-void hwtimer_wheel_rewind_step(struct hwtimer_wheel *wheel);
+void hwtimer_wheel_refile_step(struct hwtimer_wheel *wheel);
 void hwtimer_wheel_skim(struct hwtimer_wheel *wheel, unsigned int max);
 void hwtimer_wheel_compact(struct hwtimer_wheel *wheel, bool begin);
 u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel,

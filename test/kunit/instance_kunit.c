@@ -1247,7 +1247,7 @@ the_whole_wheel_follows_a_clock_that_was_set_back(struct kunit *test)
 	fake_turn_until(instance, FAKE_START + HOUR / 2);
 	fake_now = FAKE_START - 10 * HOUR;
 	KUNIT_ASSERT_EQ(test, fake_cancel(instance, 0, 0), -ENOENT);
-	KUNIT_EXPECT_TRUE(test, instance->wheel.rewind.active);
+	KUNIT_EXPECT_TRUE(test, instance->wheel.refile.active);
 	KUNIT_ASSERT_EQ(test, fake_schedule_at(instance, FAKE_START - 9 * HOUR),
 			0);
 	KUNIT_EXPECT_EQ(test, instance->wheel.shape.buckets,

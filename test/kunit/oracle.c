@@ -436,8 +436,8 @@ void oracle_grow(struct oracle *oracle, const struct hwtimer_shape *shape)
 
 	KUNIT_ASSERT_NOT_NULL(oracle->test, larger);
 	KUNIT_ASSERT_NOT_NULL(oracle->test, memory);
-	while (wheel->rewind.active)
-		hwtimer_wheel_rewind_step(wheel);
+	while (wheel->refile.active)
+		hwtimer_wheel_refile_step(wheel);
 	larger->table = wheel->table;
 	larger->pool = wheel->pool;
 	larger->rewinds = wheel->rewinds;

@@ -70,7 +70,7 @@ static u64 looked(const struct hwtimer_wheel *wheel)
 	u64 passes = compactions - min(compactions, 1ULL);
 
 	return wheel->stats.walked + passes * wheel->nr_buckets +
-	       wheel->sweep_next + wheel->rewind.next;
+	       wheel->sweep_next + wheel->refile.collected;
 }
 
 /* Does the first @count of slice->requests, as SUBMIT does; none may fail. */
@@ -212,7 +212,7 @@ static void slice_that_rewinds_is_bounded(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, ids);
 	schedule_all(test, FAKE_START + HOUR, TICK, timers, ids);
 	fake_now = FAKE_START - HOUR;
-	for (i = 0; instance->wheel.rewind.active || !i; i++) {
+	for (i = 0; instance->wheel.refile.active || !i; i++) {
 		serve(test, i % 2);
 		if (i < 4)
 			cancel_all(test, ids + i * HWTIMER_HOLD, HWTIMER_HOLD);

@@ -189,7 +189,7 @@ static void lowest_free_record_comes_first(struct kunit *test)
 }
 
 /*
- * The lowest free record may be one of those that the table has at hand, outside its map,
+ * The lowest free record may be one of those that the table has in its window, outside its map,
  * or one that the table has put back into the map.
  */
 static void lowest_free_record_comes_first_wherever_it_is(struct kunit *test)

@@ -413,7 +413,7 @@ static void earlier_deadline_leaves_a_dead_entry(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
 	oracle_turn(oracle, 50 * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->expired, 1);
-	KUNIT_EXPECT_EQ(test, oracle->wheel.stats.buried, 1);
+	KUNIT_EXPECT_EQ(test, oracle->wheel.stats.removed, 1);
 }
 
 static void moved_timers_expire_by_tick_in_a_late_turn(struct kunit *test)
@@ -894,9 +894,9 @@ static void rewinding_clears_in_pieces(struct kunit *test)
 		oracle_schedule(oracle, (6000 + 50 * i) * TICK);
 	KUNIT_ASSERT_GT(test, words_in_use(wheel), 2000);
 	oracle_set_back(oracle, 1000 * TICK);
-	for (i = 0; !wheel->rewind.walk.active; i++) {
+	for (i = 0; !wheel->refile.walk.active; i++) {
 		before = words_in_use(wheel);
-		hwtimer_wheel_rewind_step(wheel);
+		hwtimer_wheel_refile_step(wheel);
 		after = words_in_use(wheel);
 		most = max(most, before - min(before, after));
 		KUNIT_ASSERT_LE(test, i, wheel->nr_buckets / HWTIMER_HOLD);
@@ -921,15 +921,15 @@ static void drain_finds_all_chunks(struct kunit *test)
 	for (i = 0; i < ORACLE_TIMERS; i++)
 		oracle_schedule(oracle, 6000 * TICK);
 	oracle_set_back(oracle, 1000 * TICK);
-	for (i = 0; hwtimer_queue_empty(&wheel->rewind.walk.source); i++) {
+	for (i = 0; hwtimer_queue_empty(&wheel->refile.walk.source); i++) {
 		KUNIT_ASSERT_LE(test, i, wheel->nr_buckets);
-		hwtimer_wheel_rewind_step(wheel);
+		hwtimer_wheel_refile_step(wheel);
 	}
 	hwtimer_wheel_drain(wheel);
 	KUNIT_EXPECT_TRUE(test,
-			  hwtimer_queue_empty(&wheel->rewind.walk.source));
-	KUNIT_EXPECT_TRUE(test, hwtimer_queue_empty(&wheel->rewind.walk.kept));
-	KUNIT_EXPECT_TRUE(test, hwtimer_queue_empty(&wheel->rewind.fresh));
+			  hwtimer_queue_empty(&wheel->refile.walk.source));
+	KUNIT_EXPECT_TRUE(test, hwtimer_queue_empty(&wheel->refile.walk.kept));
+	KUNIT_EXPECT_TRUE(test, hwtimer_queue_empty(&wheel->refile.fresh));
 }
 
 /*
@@ -1579,12 +1579,12 @@ static void random_operations_match_the_oracle(struct kunit *test)
 	}
 	kunit_info(test, "%u operations: %llu expired, %llu refiled\n",
 		   operations, oracle->expired, stats->refiled);
-	kunit_info(test, "%llu buried, %llu passed over, %llu cascaded\n",
-		   stats->buried, stats->passed_over, stats->cascaded);
+	kunit_info(test, "%llu removed, %llu passed over, %llu cascaded\n",
+		   stats->removed, stats->passed_over, stats->cascaded);
 	/* An operation that never happened was not tested. */
 	KUNIT_EXPECT_GT(test, oracle->expired, often);
 	KUNIT_EXPECT_GT(test, stats->refiled, often);
-	KUNIT_EXPECT_GT(test, stats->buried, often);
+	KUNIT_EXPECT_GT(test, stats->removed, often);
 	KUNIT_EXPECT_GT(test, stats->compactions, 2);
 	if (config->shape.kind == HWTIMER_KIND_HIERARCHICAL)
 		KUNIT_EXPECT_GT(test, stats->cascaded, often);

@@ -60,14 +60,15 @@ ROOMS = sorted(set(re.findall(r"^\t(?!test/kunit/)(\w+)/\w+\.o", (ROOT / "Kbuild
 SOURCES = ["*.[ch]", *("%s/*.[ch]" % room for room in ROOMS), "uapi/linux/*.h"]
 MODULE = ["Kbuild", *SOURCES]
 
-FILES = ["wheel/wheel.c", "wheel/hashed.c", "wheel/hierarchy.c", "wheel/table.c", "events/read.c",
-         "instance/instance.c", "worker/worker.c", "worker/tenant.c", "worker/job.c"]
-WHEEL = {"wheel/wheel.c", "wheel/hashed.c", "wheel/hierarchy.c"}
+WHEEL = {"wheel/%s.c" % name for name in ("wheel", "bucket", "walk", "expire", "refile", "sweep",
+                                          "reserve", "hashed", "hierarchy")}
+FILES = [*sorted(WHEEL), "wheel/table.c", "events/read.c", "instance/instance.c",
+         "worker/worker.c", "worker/tenant.c", "worker/job.c"]
 
 # Calls that only make the module faster, or that check or trace: without them it does the
 # same.
 IDLE = re.compile(r"(lockdep_\w+|might_\w+|cond_resched\w*|prefetchw?|hwtimer_\w*prefetch\w*|"
-                  r"chunk_look|queue_look|trace_\w+|"
+                  r"chunk_look|hwtimer_queue_look\w*|trace_\w+|"
                   r"WARN\w*|static_assert|MODULE_\w+)\b")
 
 # Arguments of wheel-states for each kind of wheel; each finds most of its mutants.

@@ -44,6 +44,7 @@ WHEELS="
 1 hierarchical 4 2 0 6 compacts
 1 hierarchical 4 2 0 7 slack
 1 hierarchical 4 2 0 3 rewinds
+1 hierarchical 4 2 0 0,1,5 rewinds
 2 hierarchical 4 3 0 6
 1 hashed 8 3 0 8 shift=40
 1 hashed 8 2 1 0,1,8,9 moves shift=40
@@ -70,16 +71,16 @@ WHEEL_FAULTS=(
 	"an upper bucket does not count as occupied" hierarchy.c
 	's/^\there->occupied |= bit;//'
 	"1 hierarchical 4 1 0 6"
-	"the position stays when the clock is set back" wheel.c
-	's/^\thwtimer_kind_restart(wheel, rewind->walk.tick);//'
+	"the position stays when the clock is set back" refile.c
+	's/^\thwtimer_kind_restart(wheel, refile->walk.tick);//'
 	"1 hierarchical 4 1 0 6 rewinds"
-	"a cascade drops an entry" wheel.c
-	's/^\t\tbucket_append(wheel, nr, entry, tick);/\t\tif (!walk->cascades) bucket_append(wheel, nr, entry, tick);/'
+	"a cascade drops an entry" walk.c
+	's/^\t\thwtimer_bucket_append(wheel, nr, entry, tick);/\t\tif (!walk->cascades) hwtimer_bucket_append(wheel, nr, entry, tick);/'
 	"1 hierarchical 4 1 0 6"
 	"a younger timer overtakes an older one of a higher level" hierarchy.c
 	's/^\tif (!(hierarchy->levels\[level\].occupied & bit))/\tif (level)/'
 	"1 hierarchical 4 2 0 6"
-	"what comes during the walk of a due bucket is forgotten" wheel.c
+	"what comes during the walk of a due bucket is forgotten" expire.c
 	's/min(walk->earliest, bucket->earliest));/walk->earliest);/'
 	"1 hashed 8 3 0 9 shift=40"
 	"a deadline is rounded down" wheel.h

@@ -240,7 +240,7 @@ static void check_entries(void)
 static void check_walk(const struct hwtimer_walk *walk)
 {
 	if (!walk->active && !hwtimer_queue_empty(&walk->source) &&
-	    walk != &wheel->rewind.walk)
+	    walk != &wheel->refile.walk)
 		fail("a walk that has ended has entries");
 	if (!walk->active && !hwtimer_queue_empty(&walk->kept))
 		fail("a walk that has ended keeps entries");
@@ -324,8 +324,8 @@ void duties_check(void)
 	check_walk(&wheel->walk);
 	check_walk(&wheel->ahead);
 	check_walk(&wheel->sweep);
-	check_walk(&wheel->rewind.walk);
-	if (wheel->rewind.active)
+	check_walk(&wheel->refile.walk);
+	if (wheel->refile.active)
 		return;
 	if (hwtimer_is_hashed(wheel))
 		check_hashed();

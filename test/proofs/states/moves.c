@@ -121,10 +121,10 @@ static bool rewind_to(u32 nr, u32 time)
 
 static bool rewind_step(u32 hold, u32 time)
 {
-	if (!wheel->rewind.active)
+	if (!wheel->refile.active)
 		return false;
 	states_hold = holds[hold];
-	hwtimer_wheel_rewind_step(wheel);
+	hwtimer_wheel_refile_step(wheel);
 	return true;
 }
 

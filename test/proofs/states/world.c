@@ -96,11 +96,11 @@ struct hwtimer_queue *world_queue(unsigned int nr)
 	case 5:
 		return &wheel->sweep.kept;
 	case 6:
-		return &wheel->rewind.walk.source;
+		return &wheel->refile.walk.source;
 	case 7:
-		return &wheel->rewind.walk.kept;
+		return &wheel->refile.walk.kept;
 	case 8:
-		return &wheel->rewind.fresh;
+		return &wheel->refile.fresh;
 	default:
 		return &wheel->buckets[nr - WALK_QUEUES].entries;
 	}
@@ -184,8 +184,8 @@ static void walks_normalise(struct hwtimer_wheel *wheel)
 	wheel->sweep.time = 0;
 	if (!wheel->sweeping)
 		wheel->sweep_next = 0;
-	if (!wheel->rewind.active)
-		wheel->rewind = (struct hwtimer_rewind){};
+	if (!wheel->refile.active)
+		wheel->refile = (struct hwtimer_refile){};
 }
 
 static void record_normalise(struct hwtimer_record *record)
@@ -311,7 +311,7 @@ void world_normalise(void)
 	records_normalise();
 	chunks_normalise();
 	duties_normalise();
-	world.wheel.buries = true;
+	world.wheel.finds_dead = true;
 	world.wheel.stats = (struct hwtimer_wheel_stats){};
 }
 

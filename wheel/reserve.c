@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How many spare chunks the pool must hold so that it never runs dry. SCHEDULE reserves them, and
+ * nothing later can fail: appending an entry takes at most one chunk, without a check.
+ */
+#include "wheel/kinds.h"
+
+/*
+ * The maximum number of chunks that @entries entries can take, whatever happens to them.
+ * No chunk is without an entry. All chunks of a bucket are full except two: the last one
+ * of the entries that a walk kept, and the last one of those that came later. Each walk
+ * may have begun one more chunk, and may have left one when it was cut.
+ */
+static u64 chunks_at_most(const struct hwtimer_wheel *wheel, u64 entries)
+{
+	/* A rewind takes chunks out of their buckets without filling them up. */
+	unsigned int partial = wheel->rewinds ? 3 : 2;
+
+	return HWTIMER_WALKS_CHUNKS +
+	       min(entries, entries / HWTIMER_CHUNK_ENTRIES +
+				    partial * (u64)wheel->nr_buckets);
+}
+
+/* The number of the pool's chunks that are in the wheel's buckets. */
+static u64 chunks_in_use(const struct hwtimer_wheel *wheel)
+{
+	return wheel->pool->chunks - wheel->pool->spares;
+}
+
+/*
+ * The chunks that the pool must hold for all entries of the wheel, dead or alive.
+ *
+ * To scatter entries means to move them to other buckets, at worst with a chunk for each.
+ * A hierarchical wheel may have to scatter all of its entries, and so may a wheel that
+ * rewinds or has resting timers. Any other wheel scatters only the postponed entries. If
+ * these are many, they take a chunk for each chunkful and, in each bucket, two partly
+ * filled chunks: one of entries that came before the bucket was walked, and one of
+ * entries that came during the walk. What a walk keeps takes at most one chunk more than
+ * the walk has emptied: the chunk that it is in. A wheel has three walks.
+ */
+static u64 reserve_entries(const struct hwtimer_wheel *wheel,
+			   const struct hwtimer_outlook *outlook)
+{
+	u64 news = (u64)outlook->adds + outlook->moves;
+	u64 postponed = wheel->postponed + outlook->moves;
+	u64 most =
+		chunks_at_most(wheel, wheel->entries + news + outlook->resting);
+	u64 few = 3 + news +
+		  min(postponed, 2 * (u64)wheel->nr_buckets + 4 +
+					 postponed / HWTIMER_CHUNK_ENTRIES);
+
+	most -= min(most, chunks_in_use(wheel));
+	if (hwtimer_is_hashed(wheel) && !wheel->rewinds && !outlook->resting)
+		most = min(most, few);
+	return most;
+}
+
+/**
+ * hwtimer_wheel_reserve - how many spare chunks the pool must hold
+ * @wheel: the wheel
+ * @outlook: what may happen to the timers
+ *
+ * Return: a number of chunks, not above hwtimer_outlook_chunks().
+ */
+u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel,
+			  const struct hwtimer_outlook *outlook)
+{
+	return min(reserve_entries(wheel, outlook),
+		   hwtimer_outlook_chunks(outlook));
+}
+
+/**
+ * hwtimer_wheel_reserve_growth - hwtimer_wheel_reserve() before hwtimer_wheel_grow()
+ * @wheel: the wheel
+ * @larger: the wheel that is to replace it
+ * @outlook: what may happen to the timers afterwards
+ *
+ * At worst, each entry gets into a bucket of its own, with a chunk for each. A chunk of the
+ * smaller wheel is free again when its last entry is filed. What reserve_entries() wants
+ * for chunks_at_most() takes account of the chunks in use, so it stays valid; what it
+ * wants for a hashed wheel does not, and must be left when all is filed.
+ *
+ * Return: the number of spare chunks that the pool must hold.
+ */
+u64 hwtimer_wheel_reserve_growth(const struct hwtimer_wheel *wheel,
+				 struct hwtimer_wheel *larger,
+				 const struct hwtimer_outlook *outlook)
+{
+	u64 reserve;
+
+	larger->entries = wheel->entries;
+	larger->postponed = wheel->postponed;
+	reserve = reserve_entries(larger, outlook);
+	if (hwtimer_is_hashed(larger))
+		return reserve + wheel->entries;
+	return max(reserve, wheel->entries + 1);
+}
