@@ -345,7 +345,7 @@ TEST_F(bound, stop_hands_back_what_does_not_fit)
 	free(timers);
 }
 
-/* Whoever makes room has the worker go on, also without a read(). */
+/* Room in the ring makes the worker go on, also without a read(). */
 TEST_F(bound, discarded_events_make_room)
 {
 	struct hwtimer_stats stats;

@@ -97,7 +97,7 @@ TEST_F(hwtimer, root_of_a_container_sees_no_number)
 	EXPECT_EQ(0, told(self->fd, "pending"));
 }
 
-/* Has an instance do all sorts of things. */
+/* Makes an instance do all sorts of things. */
 static void be_busy(struct __test_metadata *_metadata, int fd)
 {
 	struct hwtimer_event event;

@@ -406,7 +406,7 @@ static inline void attack_stopped(struct board *board)
 		raise(SIGSTOP);
 }
 
-/* Reads no event, but has the worker look after each call whether it can go on. */
+/* Reads no event, but makes the worker check after each call whether it can go on. */
 static inline void attack_trickle(struct board *board)
 {
 	int fd = unread(board);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests that the kernel accepts, mostly. Called by calls.c, which puts hostile values into
+ * Requests that the kernel accepts, mostly; calls.c puts hostile values into
  * some of them.
  */
 

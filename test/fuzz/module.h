@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Loads and unloads the module, also while allocations fail. Needs root, in a test
- * machine. Called by main.c.
+ * machine..
  */
 #ifndef FUZZ_MODULE_H
 #define FUZZ_MODULE_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Chooses the steps of an actor. Called by world.c.
+ * Chooses the steps of an actor..
  */
 #include <errno.h>
 #include <time.h>

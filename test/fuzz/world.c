@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Runs a world: a process with actors, a thread that sends them signals, and a thread that
- * resolves page faults; see world.h. Called by main.c.
+ * resolves page faults; see world.h..
  */
 #include <errno.h>
 #include <fcntl.h>

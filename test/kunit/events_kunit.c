@@ -174,7 +174,7 @@ static void nothing_expires_while_the_ring_is_full(struct kunit *test)
 	fake_check_books(test, instance);
 }
 
-/* Whoever makes room while nothing is to be read has the worker come. */
+/* Making room while nothing is to be read wakes the worker. */
 static void discard_has_the_worker_come(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Explores all worlds that moves lead to; see explore.c. Called by wheel_states.c.
+ * Explores all worlds that moves lead to; see explore.c..
  */
 #ifndef STATES_EXPLORE_H
 #define STATES_EXPLORE_H
