@@ -68,7 +68,8 @@ unsigned int hwtimer_events_turn(struct hwtimer_instance *instance, u64 now)
 	unsigned int found = 0;
 
 	lockdep_assert_held(&instance->lock);
-	if (!hwtimer_instance_stopped(instance) && !hwtimer_events_full(&instance->events)) {
+	if (!hwtimer_instance_stopped(instance) &&
+	    !hwtimer_events_full(&instance->events)) {
 		instance->events.parked = false;
 		hwtimer_wakeup_followed(instance);
 		hwtimer_wakeup_follow(instance, now);

@@ -178,9 +178,11 @@ void arena_lazy_serve(struct arena *arena, struct rng *rng)
 	    read(arena->lazy_fd, &msg, sizeof(msg)) != sizeof(msg) ||
 	    msg.event != UFFD_EVENT_PAGEFAULT)
 		return;
-	if (rng_one_in(rng, 3))
-		sleep_ns(
-			rng_below(rng, rng_one_in(rng, 8) ? 100 * MS : 5 * MS));
+	if (rng_one_in(rng, 3)) {
+		uint64_t most = rng_one_in(rng, 8) ? 100 * MS : 5 * MS;
+
+		sleep_ns(rng_below(rng, most));
+	}
 	lazy_resolve(arena, rng, msg.arg.pagefault.address);
 }
 

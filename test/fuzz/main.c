@@ -289,10 +289,10 @@ static void report_extra(void)
 static void report_neighbours(const struct run *run)
 {
 	atomic_ulong *dones = board->dones;
+	bool right = board_faults() == board->wrongs[WILD];
 
 	neighbours_tell();
-	result(dones[EXPIRED] && dones[STARTED] == dones[RETIRED] &&
-		       board_faults() == board->wrongs[WILD],
+	result(dones[EXPIRED] && dones[STARTED] == dones[RETIRED] && right,
 	       "neighbour: never early, nothing lost, once");
 	result(run->good_neighbours, "the neighbours end well");
 }

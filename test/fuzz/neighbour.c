@@ -183,7 +183,7 @@ static double late_us(unsigned int nr, unsigned int percent)
 void neighbours_tell(void)
 {
 	for (unsigned int i = 0; i < PACERS; i++)
-		printf("# %s: %u events; late by at most %.0f us, half of them by %.0f us, 99%% by %.0f us\n",
+		printf("# %s: %u events; late by %.0f us at most, half by %.0f, 99%% by %.0f\n",
 		       pacers[i].name, latenesses[i].count, late_us(i, 100),
 		       late_us(i, 50), late_us(i, 99));
 	board_tell("neighbour");
