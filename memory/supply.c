@@ -310,9 +310,9 @@ static bool wheel_tidy(struct hwtimer_instance *instance,
 }
 
 /* The number of spare chunks that are missing before hwtimer_whole_use(). */
-static u32 chunks_missing_to_extend(const struct hwtimer_instance *instance,
-				    const struct hwtimer_demand *demand,
-				    struct hwtimer_supply *supply)
+static u32 chunks_missing_to_grow(const struct hwtimer_instance *instance,
+				  const struct hwtimer_demand *demand,
+				  struct hwtimer_supply *supply)
 {
 	struct hwtimer_outlook outlook =
 		hwtimer_demand_outlook(instance, demand);
@@ -339,7 +339,7 @@ static bool shortage_find(const struct hwtimer_instance *instance,
 		shortage->chunks = chunks_missing(instance, demand);
 	} else if (supply->wheel) {
 		shortage->chunks =
-			chunks_missing_to_extend(instance, demand, supply);
+			chunks_missing_to_grow(instance, demand, supply);
 	} else {
 		shortage->wheel = true;
 	}
@@ -375,9 +375,6 @@ static noinline int supply_reserve_slowly(struct hwtimer_instance *instance,
 	bool swept = false;
 	int err = 0;
 
-	/* It takes no timers, and there is no wheel if it never started. */
-	if (hwtimer_instance_stopped(instance))
-		return 0;
 	/* It takes no timers, and there is no wheel if it never started. */
 	if (hwtimer_instance_stopped(instance))
 		return 0;
