@@ -29,12 +29,13 @@ long hwtimer_batch_bulk(struct hwtimer_instance *instance,
 /* ---- request.c ---- */
 
 /**
- * hwtimer_request_names - whether a request that succeeds may make a new timer
+ * hwtimer_request_makes_id - whether a request that succeeds may make a new timer
  * @request: the request
  *
  * Return: whether it then writes an id.
  */
-static inline bool hwtimer_request_names(const struct hwtimer_request *request)
+static inline bool
+hwtimer_request_makes_id(const struct hwtimer_request *request)
 {
 	return request->op == HWTIMER_OP_SCHEDULE ||
 	       (request->op == HWTIMER_OP_RESCHEDULE &&
