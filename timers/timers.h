@@ -19,7 +19,7 @@ struct hwtimer_settings;
 struct hwtimer_submit;
 struct hwtimer_timer;
 
-/* ---- run.c ---- */
+/* ---- batch.c ---- */
 
 long hwtimer_batch_submit(struct hwtimer_instance *instance,
 			  const struct hwtimer_submit *submit);
@@ -56,7 +56,7 @@ int hwtimer_bulk_check(struct hwtimer_instance *instance,
 int hwtimer_bulk_run(struct hwtimer_instance *instance,
 		     const struct hwtimer_bulk *bulk, u64 *words, u32 count);
 
-/* ---- list.c ---- */
+/* ---- scan.c ---- */
 
 /**
  * struct hwtimer_scan - a LIST or CANCEL_ALL on its way through the timers
