@@ -68,7 +68,8 @@ unsigned int hwtimer_events_turn(struct hwtimer_instance *instance, u64 now)
 	unsigned int found = 0;
 
 	lockdep_assert_held(&instance->lock);
-	if (!hwtimer_instance_stopped(instance) && !hwtimer_events_full(&instance->events)) {
+	if (!hwtimer_instance_stopped(instance) &&
+	    !hwtimer_events_full(&instance->events)) {
 		instance->events.parked = false;
 		hwtimer_wakeup_followed(instance);
 		hwtimer_wakeup_follow(instance, now);
@@ -77,7 +78,7 @@ unsigned int hwtimer_events_turn(struct hwtimer_instance *instance, u64 now)
 	if (found) {
 		events_add(instance, due, found, now);
 		instance->turns++;
-		hwtimer_supply_trim(instance);
+		hwtimer_shrink_trim(instance);
 		hwtimer_notice_queued(instance);
 	}
 	trace_hwtimer_turn(instance, now, found);

@@ -244,7 +244,7 @@ static void supply_deliver(struct hwtimer_instance *instance,
 	    (!hwtimer_table_small(&instance->table) ||
 	     supply->block.arrays.slots))
 		hwtimer_table_add_block(&instance->table, &supply->block);
-	hwtimer_supply_settle(instance, charged);
+	hwtimer_account_settle(instance, charged);
 }
 
 /* Frees what is left in the block of @supply, whose charge is undone. Returns whether any. */
@@ -305,7 +305,7 @@ static bool wheel_tidy(struct hwtimer_instance *instance,
 		return false;
 	*swept = true;
 	hwtimer_wheel_compact(wheel, true);
-	hwtimer_supply_trim(instance);
+	hwtimer_shrink_trim(instance);
 	return true;
 }
 
@@ -412,7 +412,7 @@ static noinline int supply_reserve_slowly(struct hwtimer_instance *instance,
 	if (supply.memory)
 		supply_free_wheel(instance, &supply);
 	/* The chunks that could be had are of no use to the requests that are refused. */
-	hwtimer_supply_trim(instance);
+	hwtimer_shrink_trim(instance);
 	return -ENOMEM;
 }
 

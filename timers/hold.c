@@ -39,7 +39,7 @@ int hwtimer_hold_start(const struct hwtimer_format *format,
 			return err;
 		creates = format->creates(bulk, operations, count);
 		if (creates)
-			err = hwtimer_supply_start(instance);
+			err = hwtimer_start_instance(instance);
 		if (err || !creates) {
 			format->refuse(bulk, operations, count, err, -ENOENT);
 			return 1;
@@ -128,7 +128,7 @@ static void instance_compact(struct hwtimer_instance *instance, u64 steps)
 		hwtimer_wheel_compact(&instance->wheel,
 				      compaction_due(instance));
 		more = instance->wheel.sweeping;
-		hwtimer_supply_trim(instance);
+		hwtimer_shrink_trim(instance);
 		spin_unlock(&instance->lock);
 		cond_resched();
 	}
