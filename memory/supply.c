@@ -283,7 +283,7 @@ static void supply_free_wheel(struct hwtimer_instance *instance,
 }
 
 /*
- * One step of what comes before the wheel is replaced: ends a rewind, and removes dead
+ * One step of what comes before the wheel is replaced: ends a refile, and removes dead
  * entries from a crowded wheel, because the whole wheel is not needed for timers that were
  * cancelled. Returns false if there is nothing more to do, or if there are so many timers
  * that it would not help for long.
