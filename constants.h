@@ -108,7 +108,7 @@
 
 #endif
 
-/* A step of a rewind files more than half of a hold, see rewind_steps(). */
+/* A step of a refile files more than half of a hold, see refile_steps(). */
 static_assert(HWTIMER_HOLD - HWTIMER_CHUNK_ENTRIES > HWTIMER_HOLD / 2);
 
 /* A turn lets no more timers expire than the ring has room for, see hwtimer_events_move(). */

@@ -61,8 +61,8 @@ static int read_wait(struct hwtimer_instance *instance, bool nowait)
  * Does what hwtimer_read_iter() does. A file that is @nonblock does not wait for as many
  * events as HWTIMER_IOC_NOTIFY demands.
  */
-static ssize_t read_events(struct hwtimer_instance *instance,
-			   struct iov_iter *to, bool nonblock, bool nowait)
+static ssize_t read_loop(struct hwtimer_instance *instance, struct iov_iter *to,
+			 bool nonblock, bool nowait)
 {
 	for (;;) {
 		ssize_t ret = nonblock ? 0 : read_wait(instance, nowait);
@@ -96,7 +96,7 @@ static ssize_t hwtimer_read_iter(struct kiocb *iocb, struct iov_iter *to)
 
 	if (iov_iter_count(to) < sizeof(struct hwtimer_event))
 		return -EINVAL;
-	return read_events(instance, to, nonblock, nowait);
+	return read_loop(instance, to, nonblock, nowait);
 }
 
 static __poll_t hwtimer_poll(struct file *file, poll_table *wait)

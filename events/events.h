@@ -42,7 +42,7 @@ void hwtimer_events_taken(struct hwtimer_instance *instance, u32 count);
 void hwtimer_events_drop(struct hwtimer_instance *instance,
 			 struct hwtimer_record *record, u32 index);
 
-/* ---- notify.c ---- */
+/* ---- notice.c ---- */
 
 /**
  * struct hwtimer_notice - when readers are woken

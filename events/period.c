@@ -71,7 +71,7 @@ void hwtimer_period_free_extension(struct hwtimer_instance *instance,
 	hwtimer_table_put(&instance->table, record->extension);
 	instance->periodic--;
 	/* The chunks that were reserved for the timer are not needed any more. */
-	hwtimer_supply_trim(instance);
+	hwtimer_shrink_trim(instance);
 }
 
 /**

@@ -78,7 +78,7 @@ unsigned int hwtimer_events_turn(struct hwtimer_instance *instance, u64 now)
 	if (found) {
 		events_add(instance, due, found, now);
 		instance->turns++;
-		hwtimer_supply_trim(instance);
+		hwtimer_shrink_trim(instance);
 		hwtimer_notice_queued(instance);
 	}
 	trace_hwtimer_turn(instance, now, found);

@@ -62,7 +62,7 @@ static void turn_skim(struct hwtimer_instance *instance)
 		/* Without the dead entries the wheel may be able to go forward. */
 		hwtimer_wheel_forward(&instance->wheel, now);
 	}
-	hwtimer_supply_trim(instance);
+	hwtimer_shrink_trim(instance);
 	hwtimer_wakeup_requeue(instance, now);
 	spin_unlock(&instance->lock);
 }
@@ -121,7 +121,7 @@ void hwtimer_turn_chores(struct hwtimer_alarm *alarm)
 	now = hwtimer_instance_now(instance);
 	hwtimer_wakeup_follow(instance, now);
 	hwtimer_wakeup_rearm(instance);
-	hwtimer_supply_trim_some(instance, &surplus);
+	hwtimer_shrink_trim_some(instance, &surplus);
 	wheel = hwtimer_shrink_some(instance, &surplus);
 	spin_unlock(&instance->lock);
 	hwtimer_pool_drain(&surplus);

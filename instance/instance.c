@@ -20,7 +20,7 @@
 static struct hwtimer_instance *instance_alloc(struct hwtimer_account *account)
 {
 	struct hwtimer_instance *instance;
-	u64 bytes = hwtimer_supply_base_bytes();
+	u64 bytes = hwtimer_account_base_bytes();
 
 	if (!hwtimer_memory_allows(bytes) ||
 	    !hwtimer_account_charge(account, bytes))
@@ -50,7 +50,7 @@ static void instance_free(struct hwtimer_instance *instance)
 	if (hwtimer_instance_extended(instance))
 		kvfree(instance->wheel_memory);
 	kvfree(instance->start_memory);
-	hwtimer_supply_release(instance);
+	hwtimer_account_release(instance);
 	kfree(instance);
 	hwtimer_account_put(account);
 }

@@ -91,20 +91,20 @@ static noinline long ioctl_request(struct hwtimer_instance *instance,
 {
 	struct hwtimer_request __user *user_request = argument;
 	struct hwtimer_request request __uninitialized;
-	bool names;
+	bool makes_id;
 
 	if (copy_from_user(&request, user_request, sizeof(request)))
 		return -EFAULT;
 	request.op = op;
-	names = hwtimer_request_names(&request);
+	makes_id = hwtimer_request_makes_id(&request);
 	/*
 	 * Fail before a timer is made, because that cannot be undone. copy_from_user() has
 	 * checked the address.
 	 */
-	if (names && __put_user(request.id, &user_request->id))
+	if (makes_id && __put_user(request.id, &user_request->id))
 		return -EFAULT;
 	hwtimer_request_run_one(instance, &request);
-	if (names && !request.result &&
+	if (makes_id && !request.result &&
 	    __put_user(request.id, &user_request->id))
 		return -EFAULT;
 	return request.result;
@@ -136,6 +136,7 @@ static long ioctl_query(struct hwtimer_instance *instance,
 	return hwtimer_query_timer(instance, &argument->timer);
 }
 
+/* LIST ignores the flags of CANCEL_ALL: both take the same structure. */
 static bool list_valid(const struct hwtimer_list *list)
 {
 	return !(list->flags & ~(HWTIMER_LIST_STOP | HWTIMER_LIST_DISCARD)) &&
@@ -158,6 +159,7 @@ static long ioctl_cancel_all(struct hwtimer_instance *instance,
 
 	if (!list_valid(list))
 		return -EINVAL;
+	/* First, so that no timer is scheduled behind the cursor. */
 	if (list->flags & HWTIMER_LIST_STOP)
 		hwtimer_instance_stop(instance);
 	return hwtimer_cancel_all(instance, list);
@@ -253,8 +255,8 @@ static bool command_is(const struct command *command, unsigned int number)
 }
 
 /*
- * Copies a structure out that user space knows with @user_size bytes, which are not fewer
- * than @size. The members that the kernel does not know become 0.
+ * Copies out a structure of @size bytes. User space has room for @user_size, at least as many;
+ * the rest becomes 0.
  */
 static int copy_out(void __user *to, size_t user_size, const void *structure,
 		    size_t size)
@@ -266,8 +268,8 @@ static int copy_out(void __user *to, size_t user_size, const void *structure,
 }
 
 /*
- * Copies in what user space knows with @user_size bytes. Of a longer structure, what the kernel
- * does not know must be 0.
+ * Copies in a structure of @user_size bytes, of which the kernel knows the first @size. The
+ * others must be 0.
  */
 static int copy_in(void *structure, size_t size, const void __user *from,
 		   size_t user_size)

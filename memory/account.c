@@ -190,26 +190,26 @@ void hwtimer_account_uncharge(struct hwtimer_account *account, u64 bytes)
 #define HWTIMER_FILE_BYTES 1024
 
 /**
- * hwtimer_supply_base_bytes - compute what an instance takes before its first timer
+ * hwtimer_account_base_bytes - compute what an instance takes before its first timer
  *
  * That is more than the instance itself, as many instances of one user are to be charged for
  * what they take: the slab allocator rounds up, and the file and the tenant are not small.
  *
  * Return: bytes of kernel memory. Any context.
  */
-u64 hwtimer_supply_base_bytes(void)
+u64 hwtimer_account_base_bytes(void)
 {
 	return roundup_pow_of_two(sizeof(struct hwtimer_instance)) +
 	       HWTIMER_FILE_BYTES;
 }
 
 /**
- * hwtimer_supply_account - update the counters bytes and bytes_peak
+ * hwtimer_account_update - update the counters bytes and bytes_peak
  * @instance: the instance; its lock is held
  */
-void hwtimer_supply_account(struct hwtimer_instance *instance)
+void hwtimer_account_update(struct hwtimer_instance *instance)
 {
-	u64 bytes = hwtimer_supply_base_bytes() +
+	u64 bytes = hwtimer_account_base_bytes() +
 		    hwtimer_table_bytes(&instance->table) +
 		    instance->shrink.outgrown_bytes +
 		    (u64)instance->pool.chunks * HWTIMER_CHUNK_BYTES;
@@ -227,29 +227,29 @@ void hwtimer_supply_account(struct hwtimer_instance *instance)
  * The instance has got memory for which the account was charged @charged. Undoes the charge
  * for what the instance has not got; the caller frees that.
  */
-void hwtimer_supply_settle(struct hwtimer_instance *instance, u64 charged)
+void hwtimer_account_settle(struct hwtimer_instance *instance, u64 charged)
 {
 	u64 gained;
 
 	lockdep_assert_held(&instance->lock);
-	hwtimer_supply_account(instance);
+	hwtimer_account_update(instance);
 	gained = min(instance->stats.bytes - instance->charged, charged);
 	instance->charged += gained;
 	hwtimer_supply_uncharge(instance, charged - gained);
 }
 
 /**
- * hwtimer_supply_returned - undo the charge for memory that the instance does not have any more
+ * hwtimer_account_returned - undo the charge for memory that the instance does not have any more
  * @instance: the instance; its lock is held
  *
  * The caller frees the memory as soon as it has released the lock.
  */
-void hwtimer_supply_returned(struct hwtimer_instance *instance)
+void hwtimer_account_returned(struct hwtimer_instance *instance)
 {
 	u64 lost;
 
 	lockdep_assert_held(&instance->lock);
-	hwtimer_supply_account(instance);
+	hwtimer_account_update(instance);
 	lost = instance->charged -
 	       min(instance->charged, instance->stats.bytes);
 	instance->charged -= lost;
@@ -257,13 +257,13 @@ void hwtimer_supply_returned(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_supply_release - undo the charge for all memory of an instance
+ * hwtimer_account_release - undo the charge for all memory of an instance
  * @instance: an instance that is being freed, which nobody uses any more, and whose
  *	memory is freed but for its own
  *
  * Does not sleep.
  */
-void hwtimer_supply_release(struct hwtimer_instance *instance)
+void hwtimer_account_release(struct hwtimer_instance *instance)
 {
 	hwtimer_supply_uncharge(instance, instance->charged);
 }

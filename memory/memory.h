@@ -51,6 +51,14 @@ void hwtimer_account_put(struct hwtimer_account *account);
 bool hwtimer_account_charge(struct hwtimer_account *account, u64 bytes);
 void hwtimer_account_uncharge(struct hwtimer_account *account, u64 bytes);
 
+u64 hwtimer_account_base_bytes(void);
+void hwtimer_account_update(struct hwtimer_instance *instance);
+void hwtimer_account_release(struct hwtimer_instance *instance);
+
+/* ---- start.c ---- */
+
+int hwtimer_start_instance(struct hwtimer_instance *instance);
+
 /* ---- supply.c ---- */
 
 /**
@@ -67,6 +75,12 @@ struct hwtimer_demand {
 	u32 extensions;
 };
 
+int hwtimer_supply_reserve(struct hwtimer_instance *instance,
+			   const struct hwtimer_demand *demand)
+	__acquires(&instance->lock);
+
+/* ---- shrink.c ---- */
+
 /**
  * struct hwtimer_trim - spare chunks that will be freed if they stay unused
  * @at: time at which they are freed, ns on CLOCK_MONOTONIC; HWTIMER_TICK_NONE: no
@@ -79,20 +93,6 @@ struct hwtimer_trim {
 	u64 at;
 	u32 unused;
 };
-
-int hwtimer_supply_start(struct hwtimer_instance *instance);
-int hwtimer_supply_reserve(struct hwtimer_instance *instance,
-			   const struct hwtimer_demand *demand)
-	__acquires(&instance->lock);
-void hwtimer_supply_trim(struct hwtimer_instance *instance);
-void hwtimer_supply_trim_some(struct hwtimer_instance *instance,
-			      struct hwtimer_pool *surplus);
-void *hwtimer_supply_return(struct hwtimer_instance *instance);
-void hwtimer_supply_account(struct hwtimer_instance *instance);
-u64 hwtimer_supply_base_bytes(void);
-void hwtimer_supply_release(struct hwtimer_instance *instance);
-
-/* ---- shrink.c ---- */
 
 /**
  * struct hwtimer_shrink - the way of an idle instance back to the memory it started with
@@ -118,6 +118,9 @@ struct hwtimer_shrink {
 	u64 outgrown_bytes;
 };
 
+void hwtimer_shrink_trim(struct hwtimer_instance *instance);
+void hwtimer_shrink_trim_some(struct hwtimer_instance *instance,
+			      struct hwtimer_pool *surplus);
 void hwtimer_shrink_watch(struct hwtimer_instance *instance);
 void *hwtimer_shrink_some(struct hwtimer_instance *instance,
 			  struct hwtimer_pool *surplus);

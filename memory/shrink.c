@@ -70,13 +70,13 @@ static void trim_begin(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_supply_trim - free surplus chunks later, if they stay unused
+ * hwtimer_shrink_trim - free surplus chunks later, if they stay unused
  * @instance: the instance, which has started; its lock is held
  *
  * Follows whatever may have freed chunks. HWTIMER_SPARE_TIME after the first call, the worker
  * frees the chunks that were surplus at all calls since.
  */
-void hwtimer_supply_trim(struct hwtimer_instance *instance)
+void hwtimer_shrink_trim(struct hwtimer_instance *instance)
 {
 	lockdep_assert_held(&instance->lock);
 	if (instance->trim.at == HWTIMER_TICK_NONE)
@@ -87,14 +87,14 @@ void hwtimer_supply_trim(struct hwtimer_instance *instance)
 }
 
 /**
- * hwtimer_supply_trim_some - take unused chunks out of the pool, if it is time
+ * hwtimer_shrink_trim_some - take unused chunks out of the pool, if it is time
  * @instance: the instance; its lock is held
  * @surplus: an empty pool, which gets up to HWTIMER_TRIM_CHUNKS chunks; the caller frees
  *	them by hwtimer_pool_drain() without the lock
  *
  * One of the chores. Kicks their alarm for the chunks that are left.
  */
-void hwtimer_supply_trim_some(struct hwtimer_instance *instance,
+void hwtimer_shrink_trim_some(struct hwtimer_instance *instance,
 			      struct hwtimer_pool *surplus)
 {
 	u64 now = ktime_get_ns();
@@ -104,10 +104,10 @@ void hwtimer_supply_trim_some(struct hwtimer_instance *instance,
 	if (instance->trim.at == HWTIMER_TICK_NONE)
 		return;
 	if (instance->trim.at <= now) {
-		hwtimer_supply_trim(instance);
+		hwtimer_shrink_trim(instance);
 		count = min(instance->trim.unused, HWTIMER_TRIM_CHUNKS);
 		hwtimer_pool_trim(&instance->pool, count, surplus);
-		hwtimer_supply_returned(instance);
+		hwtimer_account_returned(instance);
 		instance->trim.unused -= count;
 		if (!instance->trim.unused) {
 			trim_begin(instance);
@@ -197,7 +197,7 @@ static void shrink_table(struct hwtimer_instance *instance)
 static void shrink_freed(struct hwtimer_instance *instance)
 {
 	instance->shrink.outgrown_bytes = 0;
-	hwtimer_supply_returned(instance);
+	hwtimer_account_returned(instance);
 }
 
 /*
@@ -224,10 +224,10 @@ static bool shrink_step(struct hwtimer_instance *instance,
 		shrink_table(instance);
 	else if (hwtimer_table_small(&instance->table) &&
 		 hwtimer_instance_extended(instance))
-		*memory = hwtimer_supply_return(instance);
+		*memory = hwtimer_start_return(instance);
 	else
 		return false;
-	hwtimer_supply_returned(instance);
+	hwtimer_account_returned(instance);
 	return true;
 }
 

@@ -154,7 +154,7 @@ static int wheel_begin(struct hwtimer_instance *instance,
 }
 
 /**
- * hwtimer_supply_start - prepare for timers: get a worker, and allocate wheel and table
+ * hwtimer_start_instance - prepare for timers: get a worker, and allocate wheel and table
  * @instance: the instance, which may have started already; its lock is not held
  *
  * The worker counts the instance as one of the current process's user and cgroup from now on.
@@ -162,7 +162,7 @@ static int wheel_begin(struct hwtimer_instance *instance,
  * Return: 0: the instance has started, or it is stopped; -EINTR: the caller is being killed;
  * -ENOMEM. May sleep; takes the mutex setup and the instance's lock.
  */
-int hwtimer_supply_start(struct hwtimer_instance *instance)
+int hwtimer_start_instance(struct hwtimer_instance *instance)
 {
 	struct hwtimer_tenant_id id = hwtimer_workers_caller();
 	struct hwtimer_tenant *tenant;
@@ -230,8 +230,8 @@ void hwtimer_whole_use(struct hwtimer_instance *instance,
 	instance->wheel_memory = supply->memory;
 	ring_begin(instance, shape, supply->memory, HWTIMER_EVENTS);
 	supply->memory = NULL;
-	hwtimer_supply_settle(instance,
-			      hwtimer_whole_bytes(&instance->settings));
+	hwtimer_account_settle(instance,
+			       hwtimer_whole_bytes(&instance->settings));
 	follow_begin(instance);
 	/* The whole wheel may have to move timers down before they are due. */
 	hwtimer_wakeup_rearm(instance);
@@ -243,13 +243,13 @@ void hwtimer_whole_use(struct hwtimer_instance *instance,
 }
 
 /**
- * hwtimer_supply_return - go back to the wheel with which the instance started
+ * hwtimer_start_return - go back to the wheel with which the instance started
  * @instance: the instance, which hwtimer_instance_extended(); its lock is held. Its wheel
  *	has no entries, and is not busy; its ring of events is empty
  *
  * Return: the memory of the whole wheel, which the caller frees by kvfree().
  */
-void *hwtimer_supply_return(struct hwtimer_instance *instance)
+void *hwtimer_start_return(struct hwtimer_instance *instance)
 {
 	struct hwtimer_shape start = start_shape(&instance->settings);
 	void *memory = instance->wheel_memory;

@@ -244,7 +244,7 @@ static void supply_deliver(struct hwtimer_instance *instance,
 	    (!hwtimer_table_small(&instance->table) ||
 	     supply->block.arrays.slots))
 		hwtimer_table_add_block(&instance->table, &supply->block);
-	hwtimer_supply_settle(instance, charged);
+	hwtimer_account_settle(instance, charged);
 }
 
 /* Frees what is left in the block of @supply, whose charge is undone. Returns whether any. */
@@ -283,7 +283,7 @@ static void supply_free_wheel(struct hwtimer_instance *instance,
 }
 
 /*
- * One step of what comes before the wheel is replaced: ends a rewind, and removes dead
+ * One step of what comes before the wheel is replaced: ends a refile, and removes dead
  * entries from a crowded wheel, because the whole wheel is not needed for timers that were
  * cancelled. Returns false if there is nothing more to do, or if there are so many timers
  * that it would not help for long.
@@ -305,14 +305,14 @@ static bool wheel_tidy(struct hwtimer_instance *instance,
 		return false;
 	*swept = true;
 	hwtimer_wheel_compact(wheel, true);
-	hwtimer_supply_trim(instance);
+	hwtimer_shrink_trim(instance);
 	return true;
 }
 
 /* The number of spare chunks that are missing before hwtimer_whole_use(). */
-static u32 chunks_missing_to_extend(const struct hwtimer_instance *instance,
-				    const struct hwtimer_demand *demand,
-				    struct hwtimer_supply *supply)
+static u32 chunks_missing_to_grow(const struct hwtimer_instance *instance,
+				  const struct hwtimer_demand *demand,
+				  struct hwtimer_supply *supply)
 {
 	struct hwtimer_outlook outlook =
 		hwtimer_demand_outlook(instance, demand);
@@ -339,7 +339,7 @@ static bool shortage_find(const struct hwtimer_instance *instance,
 		shortage->chunks = chunks_missing(instance, demand);
 	} else if (supply->wheel) {
 		shortage->chunks =
-			chunks_missing_to_extend(instance, demand, supply);
+			chunks_missing_to_grow(instance, demand, supply);
 	} else {
 		shortage->wheel = true;
 	}
@@ -378,9 +378,6 @@ static noinline int supply_reserve_slowly(struct hwtimer_instance *instance,
 	/* It takes no timers, and there is no wheel if it never started. */
 	if (hwtimer_instance_stopped(instance))
 		return 0;
-	/* It takes no timers, and there is no wheel if it never started. */
-	if (hwtimer_instance_stopped(instance))
-		return 0;
 	for (;;) {
 		bool outgrown = wheel_outgrown(instance, demand);
 
@@ -415,7 +412,7 @@ static noinline int supply_reserve_slowly(struct hwtimer_instance *instance,
 	if (supply.memory)
 		supply_free_wheel(instance, &supply);
 	/* The chunks that could be had are of no use to the requests that are refused. */
-	hwtimer_supply_trim(instance);
+	hwtimer_shrink_trim(instance);
 	return -ENOMEM;
 }
 

@@ -68,10 +68,11 @@ int hwtimer_whole_get(struct hwtimer_instance *instance,
 		      struct hwtimer_supply *supply);
 void hwtimer_whole_use(struct hwtimer_instance *instance,
 		       struct hwtimer_supply *supply);
+void *hwtimer_start_return(struct hwtimer_instance *instance);
 
 /* ---- account.c ---- */
 
-void hwtimer_supply_returned(struct hwtimer_instance *instance);
-void hwtimer_supply_settle(struct hwtimer_instance *instance, u64 charged);
+void hwtimer_account_returned(struct hwtimer_instance *instance);
+void hwtimer_account_settle(struct hwtimer_instance *instance, u64 charged);
 
 #endif /* HWTIMER_SUPPLY_H */

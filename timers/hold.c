@@ -39,7 +39,7 @@ int hwtimer_hold_start(const struct hwtimer_format *format,
 			return err;
 		creates = format->creates(bulk, operations, count);
 		if (creates)
-			err = hwtimer_supply_start(instance);
+			err = hwtimer_start_instance(instance);
 		if (err || !creates) {
 			format->refuse(bulk, operations, count, err, -ENOENT);
 			return 1;
@@ -97,25 +97,25 @@ static bool compaction_due(const struct hwtimer_instance *instance)
 	return dead > instance->stats.pending + HWTIMER_DEAD_SPARED;
 }
 
-/* Whether requests owe steps of a compaction. */
+/* Whether operations owe steps of a compaction. */
 static bool compacts(const struct hwtimer_instance *instance)
 {
 	return instance->wheel.sweeping || compaction_due(instance);
 }
 
 /*
- * The number of steps of a compaction that @requests requests owe. Requests make dead
+ * The number of steps of a compaction that @operations operations owe. Operations make dead
  * entries, so they help to remove them, in proportion: a compaction checks all entries
- * and buckets, and is over after HWTIMER_DEAD_DURING requests.
+ * and buckets, and is over after HWTIMER_DEAD_DURING operations.
  */
 static u64 compaction_steps(const struct hwtimer_instance *instance,
-			    u32 requests)
+			    u32 operations)
 {
 	u64 work = instance->wheel.entries + instance->wheel.nr_buckets;
 
 	if (!compacts(instance))
 		return 0;
-	return DIV_ROUND_UP_ULL(requests * (1 + work / HWTIMER_DEAD_DURING),
+	return DIV_ROUND_UP_ULL(operations * (1 + work / HWTIMER_DEAD_DURING),
 				HWTIMER_HOLD / 2);
 }
 
@@ -128,26 +128,25 @@ static void instance_compact(struct hwtimer_instance *instance, u64 steps)
 		hwtimer_wheel_compact(&instance->wheel,
 				      compaction_due(instance));
 		more = instance->wheel.sweeping;
-		hwtimer_supply_trim(instance);
+		hwtimer_shrink_trim(instance);
 		spin_unlock(&instance->lock);
 		cond_resched();
 	}
 }
 
 /*
- * The number of steps of a rewind that @requests requests owe. While a rewind files all
- * entries of the wheel anew, requests may add entries, so they help. A step files more
- * than HWTIMER_HOLD / 2 entries, so at least twice as many entries are filed anew as are
- * added.
+ * The number of steps of a refile that @operations operations owe. While all entries of the
+ * wheel are filed anew, operations may add entries, so they help. A step files more than
+ * HWTIMER_HOLD / 2 entries, so at least twice as many entries are filed anew as are added.
  */
-static u64 rewind_steps(const struct hwtimer_instance *instance, u32 requests)
+static u64 refile_steps(const struct hwtimer_instance *instance, u32 operations)
 {
 	return unlikely(instance->wheel.refile.active) ?
-		       1 + 4 * requests / HWTIMER_HOLD :
+		       1 + 4 * operations / HWTIMER_HOLD :
 		       0;
 }
 
-static void instance_rewind(struct hwtimer_instance *instance, u64 steps)
+static void instance_refile(struct hwtimer_instance *instance, u64 steps)
 {
 	bool more = true;
 
@@ -183,29 +182,29 @@ static noinline void hold_end_all(struct hwtimer_instance *instance, u32 count,
 	__releases(&instance->lock)
 {
 	u64 compaction = compaction_steps(instance, count);
-	u64 rewind = rewind_steps(instance, count);
+	u64 refile = refile_steps(instance, count);
 	bool drained;
 
-	/* If no event waited before the requests, the readers know already. */
+	/* If no event waited before the operations, the readers know already. */
 	drained = hold->ready && hwtimer_instance_drained(instance);
 	hwtimer_notice_unpark(instance);
 	spin_unlock(&instance->lock);
 
 	if (unlikely(drained))
 		hwtimer_notice_hang_up(instance);
-	if (unlikely(rewind | compaction)) {
-		instance_rewind(instance, rewind);
+	if (unlikely(refile | compaction)) {
+		instance_refile(instance, refile);
 		instance_compact(instance, compaction);
 	}
 }
 
 /**
- * hwtimer_hold_end - release the lock after requests, and do the steps that they owe
+ * hwtimer_hold_end - release the lock after operations, and do the steps that they owe
  * @instance: the instance; its lock is held, and this function releases it
- * @count: number of requests
+ * @count: number of operations
  * @hold: this hold of the lock, from hwtimer_hold_begin()
  *
- * Requests owe steps of a compaction or a rewind: they pay for the work that they cause.
+ * Operations owe steps of a compaction or a refile: they pay for the work that they cause.
  *
  * Tells the worker if a timer is now the earliest, and the readers if no event will come
  * any more. Takes the lock again for each step, and may reschedule between two steps.
@@ -220,6 +219,7 @@ void hwtimer_hold_end(struct hwtimer_instance *instance, u32 count,
 	if (unlikely(instance->settings.flags & HWTIMER_SETUP_REPORT_CLOCK_SET))
 		hwtimer_notice_watch_clock(instance);
 	hwtimer_shrink_ended(instance);
+	/* If events waited, the last may have been dropped, or there may be room in the ring. */
 	if (unlikely(compacts(instance) || instance->wheel.refile.active ||
 		     hold->ready))
 		hold_end_all(instance, count, hold);

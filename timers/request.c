@@ -17,7 +17,7 @@
 /* Whether a request may make a new timer, also if there is none yet. */
 static bool request_creates(const struct hwtimer_request *request)
 {
-	return hwtimer_request_names(request) &&
+	return hwtimer_request_makes_id(request) &&
 	       (request->op == HWTIMER_OP_SCHEDULE ||
 		request->flags & HWTIMER_REQ_CREATE);
 }
@@ -148,9 +148,9 @@ static noinline int request_change(struct hwtimer_instance *instance,
 	return err;
 }
 
-static __always_inline int request_run(struct hwtimer_instance *instance,
-				       struct hwtimer_request *request,
-				       struct hwtimer_hold *hold)
+static __always_inline int request_do(struct hwtimer_instance *instance,
+				      struct hwtimer_request *request,
+				      struct hwtimer_hold *hold)
 {
 	switch (request->op) {
 	case HWTIMER_OP_SCHEDULE:
@@ -194,7 +194,7 @@ static __always_inline void requests_run(struct hwtimer_instance *instance,
 					 &requests[i + HWTIMER_AHEAD]);
 		if (!requests[i].result)
 			requests[i].result =
-				request_run(instance, &requests[i], hold);
+				request_do(instance, &requests[i], hold);
 	}
 }
 
@@ -202,7 +202,7 @@ static __always_inline void requests_run(struct hwtimer_instance *instance,
 static void request_demand(struct hwtimer_demand *demand,
 			   const struct hwtimer_request *request)
 {
-	bool adds = hwtimer_request_names(request);
+	bool adds = hwtimer_request_makes_id(request);
 
 	demand->timers += adds;
 	demand->periodic += adds && request->interval;
@@ -211,7 +211,10 @@ static void request_demand(struct hwtimer_demand *demand,
 			      request_sets(request) && request->interval;
 }
 
-/* Sets each result, 0 if the request is valid. Adds up what the valid requests need. */
+/*
+ * Sets each result, 0 if the request is valid. Adds up what the valid requests need. Always returns
+ * 0: requests are refused one by one. Only a bulk can be refused as a whole.
+ */
 static __always_inline int
 requests_check(const struct hwtimer_settings *settings,
 	       const struct hwtimer_bulk *bulk, void *operations, u32 count,
@@ -235,8 +238,8 @@ requests_check(const struct hwtimer_settings *settings,
 	return 0;
 }
 
-static bool requests_create(const struct hwtimer_bulk *bulk,
-			    const void *operations, u32 count)
+static bool requests_creates(const struct hwtimer_bulk *bulk,
+			     const void *operations, u32 count)
 {
 	const struct hwtimer_request *request = operations;
 
@@ -261,7 +264,7 @@ static const struct hwtimer_format requests_format = {
 	.size = sizeof(struct hwtimer_request),
 	.result_size = sizeof(struct hwtimer_request),
 	.check = requests_check,
-	.creates = requests_create,
+	.creates = requests_creates,
 	.refuse = requests_refuse,
 	.run = requests_run,
 };

@@ -19,7 +19,7 @@ struct hwtimer_settings;
 struct hwtimer_submit;
 struct hwtimer_timer;
 
-/* ---- run.c ---- */
+/* ---- batch.c ---- */
 
 long hwtimer_batch_submit(struct hwtimer_instance *instance,
 			  const struct hwtimer_submit *submit);
@@ -29,12 +29,13 @@ long hwtimer_batch_bulk(struct hwtimer_instance *instance,
 /* ---- request.c ---- */
 
 /**
- * hwtimer_request_names - whether a request that succeeds may make a new timer
+ * hwtimer_request_makes_id - whether a request that succeeds may make a new timer
  * @request: the request
  *
  * Return: whether it then writes an id.
  */
-static inline bool hwtimer_request_names(const struct hwtimer_request *request)
+static inline bool
+hwtimer_request_makes_id(const struct hwtimer_request *request)
 {
 	return request->op == HWTIMER_OP_SCHEDULE ||
 	       (request->op == HWTIMER_OP_RESCHEDULE &&
@@ -55,7 +56,7 @@ int hwtimer_bulk_check(struct hwtimer_instance *instance,
 int hwtimer_bulk_run(struct hwtimer_instance *instance,
 		     const struct hwtimer_bulk *bulk, u64 *words, u32 count);
 
-/* ---- list.c ---- */
+/* ---- scan.c ---- */
 
 /**
  * struct hwtimer_scan - a LIST or CANCEL_ALL on its way through the timers

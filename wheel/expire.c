@@ -20,7 +20,7 @@
  * entries of the bucket have the same tick. In a hashed wheel, entries of later rounds share the
  * bucket. There, the timer must not have slack either: its deadline does not tell its round.
  */
-static u32 plain_mask(const struct hwtimer_wheel *wheel)
+static u32 in_place_mask(const struct hwtimer_wheel *wheel)
 {
 	const struct hwtimer_record all = {
 		.state = U8_MAX,
@@ -99,7 +99,7 @@ static __always_inline unsigned long run_empty(struct hwtimer_wheel *wheel,
 	struct hwtimer_bucket *buckets = &wheel->buckets[run->nr];
 	u64 time = hwtimer_wheel_time_of(wheel, run->tick);
 	unsigned long left = run->occupied;
-	u32 mask = plain_mask(wheel);
+	u32 mask = in_place_mask(wheel);
 	bool halfway = false;
 
 	*visited = 0;

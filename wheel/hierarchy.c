@@ -93,7 +93,7 @@ static unsigned int ahead_of(const struct hwtimer_hierarchy *hierarchy,
 	return parents_of(hierarchy, level - 1) / 2;
 }
 
-/* How many levels it takes to reach beyond the last tick that a u64 of ns has. */
+/* The number of levels that reach beyond U64_MAX ns. */
 unsigned int hwtimer_hierarchy_levels(const struct hwtimer_shape *shape)
 {
 	unsigned int bits = fls64(U64_MAX / shape->tick + 1);

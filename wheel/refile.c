@@ -30,7 +30,7 @@ static u64 refile_floor(const struct hwtimer_wheel *wheel)
 
 /*
  * Begins to file all entries anew, in a wheel that has been turned to @tick then. @floor is
- * what refile_floor() returns.
+ * from refile_floor(), which reads current_tick: a caller that sets current_tick calls it before.
  */
 static void refile_begin(struct hwtimer_wheel *wheel, u64 floor, u64 tick)
 {
@@ -143,8 +143,8 @@ void hwtimer_refile_add(struct hwtimer_wheel *wheel, struct hwtimer_entry entry)
  * its levels from there. In a wheel of either kind, a timer that was overdue when scheduled
  * is filed under a later tick than its own, which the clock may now take long to reach.
  *
- * If the entries are being filed anew already, that is finished, and then begins again.
- * Beginning again halfway would take up more and more chunks.
+ * If a refile is under way, it finishes first, and then another begins. Beginning again halfway
+ * would take up more and more chunks.
  */
 void hwtimer_wheel_rewind(struct hwtimer_wheel *wheel, u64 now)
 {

@@ -360,15 +360,17 @@ static void block_set_floor(struct hwtimer_block *block, u32 floor)
 	u32 nr, i;
 
 	block->floor = floor;
-	for (nr = 0; floor && nr < block->nr_slots; nr++)
+	if (!floor)
+		return;
+	for (nr = 0; nr < block->nr_slots; nr++)
 		for (i = 0; i < HWTIMER_SLOT_RECORDS; i++)
 			block->slots[nr].records[i].generation = floor;
 }
 
 /**
  * hwtimer_table_alloc_block - allocate a block for hwtimer_table_add_block()
- * @nr_slots: maximum number of slots, at least 1; if it is below HWTIMER_SLOT_UNIT, that
- *	many are allocated. Fewer than the maximum if memory is scattered
+ * @nr_slots: number of slots wanted, at least 1; at least HWTIMER_SLOT_UNIT are allocated, and
+ *	fewer than wanted if memory is scattered
  * @floor: the table's floor
  * @block: out: the block
  *
@@ -470,14 +472,14 @@ bool hwtimer_table_add_block(struct hwtimer_table *table,
 	bool small = hwtimer_table_small(table);
 	struct hwtimer_table *to = small ? &block->arrays : table;
 	u32 count = block->nr_slots;
-	u32 maps = maps_for(to->nr_slots);
+	u32 nr_maps = maps_for(to->nr_slots);
 	u32 i;
 
 	if (to->nr_slots + count > to->max_slots ||
 	    block->floor != table->floor)
 		return false;
-	if (maps_for(to->nr_slots + count) > maps) {
-		to->maps[maps] = block->map;
+	if (maps_for(to->nr_slots + count) > nr_maps) {
+		to->maps[nr_maps] = block->map;
 		block->map = NULL;
 	}
 	for (i = 0; i < count; i++)

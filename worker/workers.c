@@ -28,8 +28,8 @@
 /* The number of workers by default, if the machine has as many processors */
 #define HWTIMER_WORKERS_DEFAULT 8
 
-static unsigned int workers;
-module_param(workers, uint, 0444);
+static unsigned int nr_workers;
+module_param_named(workers, nr_workers, uint, 0444);
 MODULE_PARM_DESC(workers,
 		 "Number of kthreads; 0: as many as processors, up to 8");
 
@@ -71,10 +71,10 @@ bool hwtimer_workers_in_range(const char *name, unsigned int value,
  */
 bool hwtimer_workers_parameters_valid(void)
 {
-	workers = workers ?:
-			    min_t(unsigned int, num_possible_cpus(),
-				  HWTIMER_WORKERS_DEFAULT);
-	return hwtimer_workers_in_range("workers", workers, 1,
+	nr_workers = nr_workers ?:
+				  min_t(unsigned int, num_possible_cpus(),
+					HWTIMER_WORKERS_DEFAULT);
+	return hwtimer_workers_in_range("workers", nr_workers, 1,
 					HWTIMER_WORKERS_MAX) &&
 	       hwtimer_workers_in_range("rt_prio", worker_rt_prio, 0,
 					MAX_RT_PRIO - 1);
@@ -101,7 +101,7 @@ static struct hwtimer_worker *worker_add(unsigned int nr)
 /* The worker of the current processor, or ERR_PTR(). */
 static struct hwtimer_worker *worker_get(void)
 {
-	unsigned int nr = raw_smp_processor_id() % workers;
+	unsigned int nr = raw_smp_processor_id() % nr_workers;
 	/* Pairs with the cmpxchg() in worker_add(). */
 	struct hwtimer_worker *worker = smp_load_acquire(&hwtimer_workers[nr]);
 
@@ -150,7 +150,7 @@ void hwtimer_workers_stop(void)
 {
 	unsigned int nr;
 
-	for (nr = 0; nr < workers; nr++)
+	for (nr = 0; nr < nr_workers; nr++)
 		if (hwtimer_workers[nr])
 			hwtimer_worker_stop(hwtimer_workers[nr]);
 }
@@ -164,7 +164,7 @@ void hwtimer_workers_free(void)
 {
 	unsigned int nr;
 
-	for (nr = 0; nr < workers; nr++)
+	for (nr = 0; nr < nr_workers; nr++)
 		if (hwtimer_workers[nr])
 			hwtimer_worker_free(hwtimer_workers[nr]);
 }

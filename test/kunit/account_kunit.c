@@ -316,7 +316,7 @@ static void the_whole_wheel_is_refused(struct kunit *test)
 	pair_destroy(test, pair);
 }
 
-/* Frees all spare chunks that hwtimer_supply_trim() would have freed some time. */
+/* Frees all spare chunks that hwtimer_shrink_trim() would have freed some time. */
 static void trim_all(struct hwtimer_instance *instance)
 {
 	struct hwtimer_pool surplus = {};
@@ -325,9 +325,9 @@ static void trim_all(struct hwtimer_instance *instance)
 	do {
 		before = instance->pool.chunks;
 		spin_lock(&instance->lock);
-		hwtimer_supply_trim(instance);
+		hwtimer_shrink_trim(instance);
 		instance->trim.at = min(instance->trim.at, ktime_get_ns());
-		hwtimer_supply_trim_some(instance, &surplus);
+		hwtimer_shrink_trim_some(instance, &surplus);
 		spin_unlock(&instance->lock);
 		hwtimer_pool_drain(&surplus);
 	} while (instance->pool.chunks < before);
@@ -369,7 +369,7 @@ static void free_unused(struct kunit *test, struct hwtimer_instance *instance)
 	spin_lock(&instance->lock);
 	while (instance->trim.at != HWTIMER_TICK_NONE) {
 		instance->trim.at = min(instance->trim.at, ktime_get_ns());
-		hwtimer_supply_trim_some(instance, &surplus);
+		hwtimer_shrink_trim_some(instance, &surplus);
 	}
 	spin_unlock(&instance->lock);
 	hwtimer_pool_drain(&surplus);
@@ -461,7 +461,7 @@ static void an_instance_is_memory_too(struct kunit *test)
 {
 	struct hwtimer_account *account = get_account(test, UID);
 
-	hwtimer_account_set_limit(hwtimer_supply_base_bytes() - 1);
+	hwtimer_account_set_limit(hwtimer_account_base_bytes() - 1);
 	KUNIT_EXPECT_NULL(test, fake_create_on(kind_of(test), LIMIT, account));
 	KUNIT_EXPECT_EQ(test, used(account), 0);
 	hwtimer_account_put(account);

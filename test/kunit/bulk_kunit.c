@@ -353,7 +353,7 @@ static void only_the_instance_refuses_a_slack(struct kunit *test)
 	struct hwtimer_instance *instance = fake_create(kind_of(test), LIMIT);
 
 	KUNIT_ASSERT_NOT_NULL(test, instance);
-	KUNIT_ASSERT_EQ(test, hwtimer_supply_start(instance), 0);
+	KUNIT_ASSERT_EQ(test, hwtimer_start_instance(instance), 0);
 	/* A thread that is being killed gets no memory. */
 	fake_kill();
 	expect_slack_results(test, instance, -ENOMEM);

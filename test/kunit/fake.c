@@ -238,7 +238,7 @@ void fake_check_books(struct kunit *test, struct hwtimer_instance *instance)
 	const struct hwtimer_stats *stats = &instance->stats;
 
 	spin_lock(&instance->lock);
-	hwtimer_supply_account(instance);
+	hwtimer_account_update(instance);
 	spin_unlock(&instance->lock);
 	KUNIT_EXPECT_EQ(test, stats->scheduled + stats->rearmed,
 			stats->pending + stats->cancelled + stats->expired);

@@ -899,7 +899,7 @@ static void expect_killed(struct kunit *test,
 static void who_waits_for_setup_can_be_killed(struct kunit *test)
 {
 	expect_killed(test, wait_in_setup);
-	expect_killed(test, hwtimer_supply_start);
+	expect_killed(test, hwtimer_start_instance);
 }
 
 /* Timers with the widest slack do not hide nearer timers, whatever their own deadlines are. */
@@ -1112,7 +1112,7 @@ static void expect_few_bytes(struct kunit *test,
 			     struct hwtimer_instance *instance)
 {
 	spin_lock(&instance->lock);
-	hwtimer_supply_account(instance);
+	hwtimer_account_update(instance);
 	spin_unlock(&instance->lock);
 	KUNIT_EXPECT_LE(test, bytes_with_slack(instance) - PAGE_SIZE,
 			FEW_BYTES - 4096);

@@ -174,7 +174,7 @@ static void longest_slice_is_bounded(struct kunit *test)
 
 	ids = kunit_kcalloc(test, late, sizeof(*ids), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, ids);
-	KUNIT_ASSERT_EQ(test, hwtimer_supply_start(instance), 0);
+	KUNIT_ASSERT_EQ(test, hwtimer_start_instance(instance), 0);
 	make_dead(test);
 	schedule_all(test, fake_now + 5 * TICK, 0, crowd, ids);
 	schedule_all(test, FAKE_START + 2 * HOUR, TICK, late, ids);
