@@ -378,9 +378,6 @@ static noinline int supply_reserve_slowly(struct hwtimer_instance *instance,
 	/* It takes no timers, and there is no wheel if it never started. */
 	if (hwtimer_instance_stopped(instance))
 		return 0;
-	/* It takes no timers, and there is no wheel if it never started. */
-	if (hwtimer_instance_stopped(instance))
-		return 0;
 	for (;;) {
 		bool outgrown = wheel_outgrown(instance, demand);
 
