@@ -70,8 +70,8 @@ static_assert(IS_ENABLED(CONFIG_64BIT), "hwtimer needs a 64-bit kernel");
  * enum hwtimer_life - how far an instance has come; it never goes back
  * @HWTIMER_NEW: no wheel, no records, no timer; SETUP may change the settings
  * @HWTIMER_STARTED: a request for a timer has started it: the wheel and the table exist
- * @HWTIMER_STOPPED: no timer expires, and none can be scheduled. There is no wheel if the
- *	instance was stopped while it was new
+ * @HWTIMER_STOPPED: no timer expires, and none can be scheduled. If the instance was stopped while
+ *	it was new, there is no wheel, or one comes that was just being allocated
  */
 enum hwtimer_life {
 	HWTIMER_NEW,
@@ -148,7 +148,7 @@ struct hwtimer_listing {
  * @job: the alarms at which the worker serves the instance; see struct hwtimer_job
  * @users: number of those that may still use the instance: its file, the worker of @job,
  *	and readers of debugfs. The last one frees it
- * @free_work: frees the instance if the last one is the worker
+ * @free_work: frees the instance if the last one is not its file
  * @listing: entry in the registry; protected by the registry
  */
 struct hwtimer_instance {

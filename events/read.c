@@ -471,7 +471,8 @@ void hwtimer_read_rewind(struct hwtimer_instance *instance)
 		more = instance->events.next != instance->events.head;
 		if (instance->events.unread)
 			hwtimer_notice_queued(instance);
-		tell = hwtimer_notice_enough(instance);
+		tell = instance->events.unread &&
+		       hwtimer_notice_readable(instance);
 		spin_unlock(&instance->lock);
 		cond_resched();
 	}

@@ -111,6 +111,9 @@ int hwtimer_settings_set(struct hwtimer_instance *instance,
 {
 	int err = 0;
 
+	/* hwtimer_ioctl_waits() has said that this does not wait. */
+	if (!hwtimer_instance_new(instance))
+		return -EBUSY;
 	/* Its holder may be a thread that hardly gets any processor time. */
 	if (mutex_lock_killable(&instance->setup))
 		return -EINTR;

@@ -10,7 +10,7 @@
  * On a kernel without debugfs the files are missing, and nothing else changes.
  *
  * open() and close() of an instance wait for no reader. If an instance is closed while a
- * reader shows it, the reader frees it.
+ * reader shows it, a work item frees it.
  *
  * Readers go through the registry in the order of the instances' numbers. So they show
  * every instance that exists from the beginning of the reading to its end.

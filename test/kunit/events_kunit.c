@@ -1007,6 +1007,28 @@ static void rewind_tells_readers(struct kunit *test)
 	expect_nothing_left(test);
 }
 
+/* A stopped instance is readable whatever the threshold is, and was drained before. */
+static void rewind_after_stop_tells_readers(struct kunit *test)
+{
+	struct hwtimer_instance *instance = at_least_once(test);
+	struct wait_queue_entry sleeper;
+	u64 id = begin(test, TICK, 0, 0);
+
+	set_threshold(test, 2);
+	fake_turn_until(instance, fake_now + TICK);
+	expect_read(test, id, 1);
+	hwtimer_instance_stop(instance);
+	KUNIT_EXPECT_TRUE(test, hwtimer_instance_drained(instance));
+	fake_fall_asleep(instance, &sleeper);
+	hwtimer_read_rewind(instance);
+	KUNIT_EXPECT_TRUE(test, hwtimer_notice_readable(instance));
+	KUNIT_EXPECT_EQ(test, fake_nr_woken, 1);
+	expect_read(test, id, 1);
+	remove_wait_queue(&instance->readers, &sleeper);
+	KUNIT_EXPECT_EQ(test, hwtimer_read_ack(instance, 1), 1);
+	expect_nothing_left(test);
+}
+
 /*
  * All timers of the random test, in the order in which their events must come. An event that
  * was dropped before it was read does not count for ACK, and one that was dropped afterwards
@@ -1227,6 +1249,7 @@ static struct kunit_case events_test_cases[] = {
 	KIND_CASE(rewind_passes_over_what_was_dropped),
 	KIND_CASE(dropped_events_make_room),
 	KIND_CASE(rewind_tells_readers),
+	KIND_CASE(rewind_after_stop_tells_readers),
 	KIND_CASE(each_event_comes_once_and_in_order),
 	KIND_CASE(each_event_comes_until_it_is_acknowledged),
 	{}

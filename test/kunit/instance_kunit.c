@@ -902,6 +902,26 @@ static void who_waits_for_setup_can_be_killed(struct kunit *test)
 	expect_killed(test, hwtimer_start_instance);
 }
 
+/*
+ * SETUP waits for nobody once hwtimer_ioctl_waits() says so, although a thread that was to start
+ * the instance may still hold the mutex. This one is being killed, so it would not wait for ever.
+ */
+static void setup_after_stop_waits_for_nobody(struct kunit *test)
+{
+	const struct hwtimer_settings settings = hwtimer_settings_default();
+	struct hwtimer_instance *instance = test->priv;
+
+	mutex_lock(&instance->setup);
+	hwtimer_instance_stop(instance);
+	KUNIT_EXPECT_FALSE(test,
+			   hwtimer_ioctl_waits(instance, HWTIMER_IOC_SETUP));
+	fake_kill();
+	KUNIT_EXPECT_EQ(test, hwtimer_settings_set(instance, &settings),
+			-EBUSY);
+	fake_revive();
+	mutex_unlock(&instance->setup);
+}
+
 /* Timers with the widest slack do not hide nearer timers, whatever their own deadlines are. */
 static void huge_slack_hides_nothing(struct kunit *test)
 {
@@ -1443,6 +1463,7 @@ static struct kunit_case instance_test_cases[] = {
 	KIND_CASE(wheel_follows_both_ways),
 	KIND_CASE(reader_of_fdinfo_waits_for_no_owner),
 	KIND_CASE(who_waits_for_setup_can_be_killed),
+	KIND_CASE(setup_after_stop_waits_for_nobody),
 	KIND_CASE(huge_slack_hides_nothing),
 	KIND_CASE(slack_may_exceed_the_delay),
 	KIND_CASE(timers_follow_a_clock_that_is_set_back),

@@ -346,7 +346,7 @@ inline deliver(i, j)
 	j = 0
 }
 
-/* batch_finish(), batch_keep() */
+/* batch_end() */
 inline consume(i, j)
 {
 	unread--;
@@ -724,7 +724,7 @@ proctype chores()
 	od
 }
 
-/* wheel_extend(): the instance gets the whole ring. */
+/* hwtimer_whole_use(): the instance gets the whole ring. */
 proctype grower()
 {
 	atomic {
