@@ -11,19 +11,6 @@
 #include "show/show.h"
 #include "timers/timers.h"
 
-static_assert(sizeof(struct hwtimer_setup) == 32);
-static_assert(sizeof(struct hwtimer_info) == 80);
-static_assert(sizeof(struct hwtimer_request) == 64);
-static_assert(sizeof(struct hwtimer_submit) == 16);
-static_assert(sizeof(struct hwtimer_bulk_timer) == 16);
-static_assert(sizeof(struct hwtimer_bulk) == 40);
-static_assert(sizeof(struct hwtimer_timer) == 64);
-static_assert(sizeof(struct hwtimer_list) == 24);
-static_assert(sizeof(struct hwtimer_stats) == 888);
-static_assert(sizeof(struct hwtimer_notify) == 16);
-static_assert(sizeof(struct hwtimer_event) == 32);
-static_assert(sizeof(struct hwtimer_ack) == 8);
-
 #ifndef HWTIMER_SMALL
 /* What HWTIMER_EVENTS_MAX promises */
 static_assert(HWTIMER_EVENTS - HWTIMER_EVENTS_MAX == 0);
