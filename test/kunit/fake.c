@@ -56,6 +56,8 @@ struct hwtimer_instance *fake_create_on(u32 kind, u32 timers,
 	}
 	/* The worker that its first timer brings does not serve it. */
 	instance->job.detached = true;
+	/* The tests do not depend on the default. */
+	instance->settings.shape.tick = NSEC_PER_MSEC;
 	instance->settings.shape.kind = kind;
 	instance->settings.timers = timers;
 	instance->settings.clock = &fake_clock;
