@@ -444,20 +444,6 @@ static noinline bool supply_enough(const struct hwtimer_instance *instance,
 	       !chunks_missing(instance, demand);
 }
 
-/*
- * Locks the instance. Returns whether it has the memory to meet @demand. Inline, because
- * hwtimer_supply_reserve() usually does nothing else.
- */
-static __always_inline bool lock_ready(struct hwtimer_instance *instance,
-				       const struct hwtimer_demand *demand)
-	__acquires(&instance->lock)
-{
-	spin_lock(&instance->lock);
-	return (!demand->timers && !demand->moves) ||
-	       likely(supply_ample(instance, demand)) ||
-	       supply_enough(instance, demand);
-}
-
 /**
  * hwtimer_supply_reserve - allocate the memory for some requests, and lock the instance
  * @instance: the instance, which is not new unless @demand is all 0; its lock is not
@@ -474,7 +460,10 @@ int hwtimer_supply_reserve(struct hwtimer_instance *instance,
 			   const struct hwtimer_demand *demand)
 	__acquires(&instance->lock)
 {
-	if (likely(lock_ready(instance, demand)))
+	spin_lock(&instance->lock);
+	if ((!demand->timers && !demand->moves) ||
+	    likely(supply_ample(instance, demand)) ||
+	    supply_enough(instance, demand))
 		return 0;
 	return supply_reserve_slowly(instance, demand);
 }
