@@ -235,7 +235,7 @@ void hwtimer_account_settle(struct hwtimer_instance *instance, u64 charged)
 	hwtimer_account_update(instance);
 	gained = min(instance->stats.bytes - instance->charged, charged);
 	instance->charged += gained;
-	hwtimer_supply_uncharge(instance, charged - gained);
+	hwtimer_account_uncharge(instance->account, charged - gained);
 }
 
 /**
@@ -253,7 +253,7 @@ void hwtimer_account_returned(struct hwtimer_instance *instance)
 	lost = instance->charged -
 	       min(instance->charged, instance->stats.bytes);
 	instance->charged -= lost;
-	hwtimer_supply_uncharge(instance, lost);
+	hwtimer_account_uncharge(instance->account, lost);
 }
 
 /**
@@ -265,5 +265,5 @@ void hwtimer_account_returned(struct hwtimer_instance *instance)
  */
 void hwtimer_account_release(struct hwtimer_instance *instance)
 {
-	hwtimer_supply_uncharge(instance, instance->charged);
+	hwtimer_account_uncharge(instance->account, instance->charged);
 }

@@ -210,7 +210,7 @@ int hwtimer_whole_get(struct hwtimer_instance *instance,
 	if (!supply->memory) {
 		kvfree(supply->wheel);
 		supply->wheel = NULL;
-		hwtimer_supply_uncharge(instance, bytes);
+		hwtimer_account_uncharge(instance->account, bytes);
 		return -ENOMEM;
 	}
 	wheel_prepare(instance, supply->wheel, shape, supply->memory);

@@ -107,8 +107,9 @@ static int chunks_get(const struct hwtimer_instance *instance,
 				    (u64)count * HWTIMER_CHUNK_BYTES))
 		return -ENOMEM;
 	err = hwtimer_pool_fill(chunks, count);
-	hwtimer_supply_uncharge(instance, (u64)(wanted - chunks->chunks) *
-						  HWTIMER_CHUNK_BYTES);
+	hwtimer_account_uncharge(instance->account,
+				 (u64)(wanted - chunks->chunks) *
+					 HWTIMER_CHUNK_BYTES);
 	return err;
 }
 
@@ -155,7 +156,7 @@ static int supply_block(const struct hwtimer_instance *instance,
 	err = hwtimer_table_alloc_block(count, floor, &supply->block);
 	if (!err)
 		charged -= hwtimer_table_block_bytes(supply->block.nr_slots);
-	hwtimer_supply_uncharge(instance, charged);
+	hwtimer_account_uncharge(instance->account, charged);
 	return err;
 }
 
@@ -175,7 +176,7 @@ static int supply_arrays(const struct hwtimer_instance *instance,
 		return -ENOMEM;
 	err = hwtimer_table_init(&supply->block.arrays, records);
 	if (err)
-		hwtimer_supply_uncharge(instance, bytes);
+		hwtimer_account_uncharge(instance->account, bytes);
 	return err;
 }
 
@@ -274,7 +275,7 @@ static void supply_free_wheel(struct hwtimer_instance *instance,
 
 	spin_unlock(&instance->lock);
 	if (supply->memory)
-		hwtimer_supply_uncharge(instance, bytes);
+		hwtimer_account_uncharge(instance->account, bytes);
 	kvfree(supply->memory);
 	supply->memory = NULL;
 	kvfree(supply->wheel);

@@ -53,13 +53,6 @@ struct hwtimer_supply {
 	void *memory;
 };
 
-/* Undoes a charge for memory that was not allocated, or was freed. */
-static inline void
-hwtimer_supply_uncharge(const struct hwtimer_instance *instance, u64 bytes)
-{
-	hwtimer_account_uncharge(instance->account, bytes);
-}
-
 /* ---- start.c ---- */
 
 u64 hwtimer_start_bytes(const struct hwtimer_settings *settings);
