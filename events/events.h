@@ -82,7 +82,6 @@ bool hwtimer_notice_readable(const struct hwtimer_instance *instance);
 __poll_t hwtimer_notice_mask(const struct hwtimer_instance *instance);
 int hwtimer_notice_wait(struct hwtimer_instance *instance);
 void hwtimer_notice_wake(struct hwtimer_instance *instance, __poll_t mask);
-void hwtimer_notice_hang_up(struct hwtimer_instance *instance);
 
 void hwtimer_notice_unpark(struct hwtimer_instance *instance);
 void hwtimer_notice_queued(struct hwtimer_instance *instance);

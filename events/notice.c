@@ -80,7 +80,7 @@ int hwtimer_notice_wait(struct hwtimer_instance *instance)
 /**
  * hwtimer_notice_wake - wake the readers
  * @instance: the instance; its lock is not held
- * @mask: the mask that poll() will return
+ * @mask: the mask that poll() will return; EPOLLHUP: no event is left, and none will come
  *
  * Takes the lock of the wait queue. Does not sleep.
  */
@@ -92,17 +92,6 @@ void hwtimer_notice_wake(struct hwtimer_instance *instance, __poll_t mask)
 		wake_up_all(&instance->readers);
 	else
 		wake_up_poll(&instance->readers, mask);
-}
-
-/**
- * hwtimer_notice_hang_up - tell all readers that no event is left and none will come
- * @instance: the instance; its lock is not held
- *
- * Does not sleep.
- */
-void hwtimer_notice_hang_up(struct hwtimer_instance *instance)
-{
-	hwtimer_notice_wake(instance, EPOLLHUP);
 }
 
 /* If a delay is set for few events, kicks the alarm at which it has passed. */

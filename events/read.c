@@ -306,7 +306,7 @@ static enum read_after read_hold(struct hwtimer_instance *instance,
 	spin_unlock(&instance->lock);
 
 	if (drained)
-		hwtimer_notice_hang_up(instance);
+		hwtimer_notice_wake(instance, EPOLLHUP);
 	else if (tell)
 		hwtimer_notice_wake(instance, EPOLLIN | EPOLLRDNORM);
 	return after;

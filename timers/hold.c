@@ -191,7 +191,7 @@ static noinline void hold_end_all(struct hwtimer_instance *instance, u32 count,
 	spin_unlock(&instance->lock);
 
 	if (unlikely(drained))
-		hwtimer_notice_hang_up(instance);
+		hwtimer_notice_wake(instance, EPOLLHUP);
 	if (unlikely(refile | compaction)) {
 		instance_refile(instance, refile);
 		instance_compact(instance, compaction);
