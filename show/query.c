@@ -37,7 +37,7 @@ u64 hwtimer_query_until_next(struct hwtimer_instance *instance)
 		next = now;
 	else if (instance->stats.pending &&
 		 !hwtimer_events_full(&instance->events))
-		next = hwtimer_wakeup_earliest(instance);
+		next = hwtimer_wakeup_next(instance);
 	spin_unlock(&instance->lock);
 	return next < HWTIMER_NEVER ? next - min(next, now) : HWTIMER_NEVER;
 }

@@ -24,12 +24,18 @@ void hwtimer_wakeup_chores(struct hwtimer_instance *instance, u64 time)
 	hwtimer_worker_kick(&instance->job.chores, time);
 }
 
-/*
- * The time at which the worker has to turn the wheel next, ns on the instance's clock;
- * HWTIMER_TICK_NONE: never.
+/**
+ * hwtimer_wakeup_next - the time at which the worker has to turn the wheel next
+ * @instance: the instance; its lock is held
+ *
+ * No pending timer expires before. The worker may find only dead or postponed entries then, or
+ * some that move down a level.
+ *
+ * Return: ns on the instance's clock; HWTIMER_TICK_NONE: never.
  */
-static u64 wakeup_next(const struct hwtimer_instance *instance)
+u64 hwtimer_wakeup_next(const struct hwtimer_instance *instance)
 {
+	lockdep_assert_held(&instance->lock);
 	if (hwtimer_instance_stopped(instance))
 		return HWTIMER_TICK_NONE;
 	/* Without pending timers, only what the wheel has begun has to be finished. */
@@ -39,29 +45,14 @@ static u64 wakeup_next(const struct hwtimer_instance *instance)
 				     hwtimer_wheel_next(&instance->wheel));
 }
 
-/**
- * hwtimer_wakeup_earliest - the time before which no pending timer expires
- * @instance: the instance; its lock is held
- *
- * The worker may come to the wheel then, and find only dead or postponed entries, or some
- * that move down a level.
- *
- * Return: ns on the instance's clock; HWTIMER_TICK_NONE: never.
- */
-u64 hwtimer_wakeup_earliest(const struct hwtimer_instance *instance)
-{
-	lockdep_assert_held(&instance->lock);
-	return wakeup_next(instance);
-}
-
 /*
  * If the clock can be set back, also kicks the chores' alarm, which is on CLOCK_MONOTONIC, for a
  * tick later, unless the alarm for turns is exact. It is exact if no pending timer is for an
  * earlier time than the alarm. A timer that was overdue when it was scheduled is filed under a
  * later tick, and for what is due already the alarm is kicked for the present time: if the clock
  * is set back before the worker comes, that alarm comes late by as much, and the clock's time
- * does not show that it was set. @next is what wakeup_next() returns. While the ring is full, no
- * reader waits for the worker.
+ * does not show that it was set. @next is what hwtimer_wakeup_next() returns. While the ring is
+ * full, no reader waits for the worker.
  */
 static void guard_due(struct hwtimer_instance *instance, u64 next, u64 now)
 {
@@ -93,7 +84,7 @@ static void guard_due(struct hwtimer_instance *instance, u64 next, u64 now)
  */
 void hwtimer_wakeup_rearm(struct hwtimer_instance *instance)
 {
-	u64 now, next = wakeup_next(instance);
+	u64 now, next = hwtimer_wakeup_next(instance);
 
 	lockdep_assert_held(&instance->lock);
 	if (next >= instance->wakeup.at && likely(!instance->wheel.rewinds))
@@ -113,7 +104,7 @@ void hwtimer_wakeup_rearm(struct hwtimer_instance *instance)
  */
 void hwtimer_wakeup_requeue(struct hwtimer_instance *instance, u64 now)
 {
-	u64 next = wakeup_next(instance);
+	u64 next = hwtimer_wakeup_next(instance);
 
 	lockdep_assert_held(&instance->lock);
 	instance->wakeup.at = next;
@@ -135,7 +126,7 @@ void hwtimer_wakeup_requeue(struct hwtimer_instance *instance, u64 now)
 void hwtimer_wakeup_turned(struct hwtimer_instance *instance, u64 now)
 {
 	lockdep_assert_held(&instance->lock);
-	if (wakeup_next(instance) <= now)
+	if (hwtimer_wakeup_next(instance) <= now)
 		instance->events.parked = true;
 	else
 		hwtimer_wakeup_requeue(instance, now);
@@ -152,7 +143,7 @@ void hwtimer_wakeup_again(struct hwtimer_instance *instance)
 		return;
 	instance->wakeup.at = hwtimer_instance_now(instance);
 	hwtimer_worker_kick(&instance->job.turns, instance->wakeup.at);
-	guard_due(instance, wakeup_next(instance), instance->wakeup.at);
+	guard_due(instance, hwtimer_wakeup_next(instance), instance->wakeup.at);
 }
 
 /**

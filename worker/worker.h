@@ -220,7 +220,7 @@ struct hwtimer_wakeup {
 	u64 follow_after;
 };
 
-u64 hwtimer_wakeup_earliest(const struct hwtimer_instance *instance);
+u64 hwtimer_wakeup_next(const struct hwtimer_instance *instance);
 void hwtimer_wakeup_rearm(struct hwtimer_instance *instance);
 void hwtimer_wakeup_requeue(struct hwtimer_instance *instance, u64 now);
 void hwtimer_wakeup_turned(struct hwtimer_instance *instance, u64 now);

@@ -96,7 +96,7 @@ void harness_reserve(struct harness *harness, u32 timers)
 	harness->chunks_peak = max(harness->chunks_peak, harness->pool.chunks);
 }
 
-/* wakeup_next() */
+/* hwtimer_wakeup_next() */
 static u64 next_turn(const struct harness *harness)
 {
 	if (!harness->pending && !hwtimer_wheel_busy(&harness->wheel))

@@ -170,7 +170,7 @@ inline wake()
 #endif
 }
 
-/* wakeup_next() */
+/* hwtimer_wakeup_next() */
 #define NEXT (due > 0 -> PAST : (pending > 0 -> AHEAD : NEVER))
 
 /* hwtimer_wakeup_rearm() */
