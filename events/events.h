@@ -97,8 +97,6 @@ void hwtimer_notice_chores(struct hwtimer_instance *instance);
 void hwtimer_period_begin(struct hwtimer_instance *instance,
 			  struct hwtimer_record *record,
 			  const struct hwtimer_request *request);
-void hwtimer_period_free_extension(struct hwtimer_instance *instance,
-				   const struct hwtimer_record *record);
 u32 hwtimer_period_spare(const struct hwtimer_instance *instance,
 			 const struct hwtimer_record *record);
 void hwtimer_period_change(struct hwtimer_instance *instance,

@@ -59,15 +59,9 @@ void hwtimer_period_begin(struct hwtimer_instance *instance,
 	instance->periodic++;
 }
 
-/**
- * hwtimer_period_free_extension - free the second record of a periodic timer that ends
- * @instance: the instance; its lock is held
- * @record: the timer's first record
- */
-void hwtimer_period_free_extension(struct hwtimer_instance *instance,
-				   const struct hwtimer_record *record)
+static void extension_free(struct hwtimer_instance *instance,
+			   const struct hwtimer_record *record)
 {
-	lockdep_assert_held(&instance->lock);
 	hwtimer_table_put(&instance->table, record->extension);
 	instance->periodic--;
 	/* The chunks that were reserved for the timer are not needed any more. */
@@ -86,7 +80,7 @@ void hwtimer_period_free(struct hwtimer_instance *instance, u32 index)
 
 	lockdep_assert_held(&instance->lock);
 	if (unlikely(hwtimer_record_periodic(record)))
-		hwtimer_period_free_extension(instance, record);
+		extension_free(instance, record);
 	hwtimer_table_put_record(&instance->table, record, index);
 }
 
@@ -131,7 +125,7 @@ void hwtimer_period_change(struct hwtimer_instance *instance,
 		return;
 	}
 	if (periodic)
-		hwtimer_period_free_extension(instance, record);
+		extension_free(instance, record);
 	record->flags = 0;
 	record->user_data = request->user_data;
 }
