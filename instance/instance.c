@@ -2,7 +2,6 @@
 /*
  * Creates an instance, stops it, and frees it.
  */
-#include <linux/poll.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
@@ -156,9 +155,7 @@ void hwtimer_instance_stop(struct hwtimer_instance *instance)
 	spin_lock(&instance->lock);
 	if (!hwtimer_instance_stopped(instance)) {
 		stop_first(instance);
-		mask = hwtimer_instance_drained(instance) ?
-			       EPOLLHUP :
-			       EPOLLIN | EPOLLRDNORM;
+		mask = hwtimer_notice_mask(instance);
 	}
 	spin_unlock(&instance->lock);
 	if (mask)
