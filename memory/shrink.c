@@ -193,13 +193,6 @@ static void shrink_table(struct hwtimer_instance *instance)
 		shrink->outgrown_bytes = hwtimer_table_bytes(&shrink->outgrown);
 }
 
-/* Notes that all of that table is freed. */
-static void shrink_freed(struct hwtimer_instance *instance)
-{
-	instance->shrink.outgrown_bytes = 0;
-	hwtimer_account_returned(instance);
-}
-
 /*
  * Does a step for an instance without timers and events. Sets *@memory to what the
  * caller frees. Returns false: nothing is left to do.
@@ -259,8 +252,11 @@ void *hwtimer_shrink_some(struct hwtimer_instance *instance,
 	lockdep_assert_held(&instance->lock);
 	if (shrink->at == HWTIMER_TICK_NONE)
 		return NULL;
-	if (shrink->outgrown_bytes && !shrink_frees(instance))
-		shrink_freed(instance);
+	/* All of the table that was given up is freed. */
+	if (shrink->outgrown_bytes && !shrink_frees(instance)) {
+		shrink->outgrown_bytes = 0;
+		hwtimer_account_returned(instance);
+	}
 	if (shrink->at > now) {
 		hwtimer_wakeup_chores(instance, shrink->at);
 	} else if (shrink_frees(instance)) {
