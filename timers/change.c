@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Changes timers, and ends those that HWTIMER_REQ_REARM makes anew; see timers/change.h.
+ * What RESCHEDULE does beyond another deadline: changes any property of a pending timer, and
+ * ends the timer that HWTIMER_REQ_REARM makes anew.
  *
  * A pending timer keeps its record, whatever changes. A timer that is not pending ends, and
  * the caller then makes another one, with another id.
  *
  * All checks come before the first change, so that a refused request changes nothing.
  */
-#include "timers/change.h"
 #include "timers/op.h"
 
 /* Gives a pending timer what the request says, and files it anew if its tick may change. */

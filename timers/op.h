@@ -14,6 +14,16 @@
 /* Number of operations between the prefetch of a record and its use */
 #define HWTIMER_AHEAD 16
 
+/* ---- change.c ---- */
+
+int hwtimer_change_pending(struct hwtimer_instance *instance,
+			   const struct hwtimer_request *request,
+			   struct hwtimer_hold *hold);
+int hwtimer_change_end(struct hwtimer_instance *instance,
+		       const struct hwtimer_request *request);
+
+/* ---- op.c ---- */
+
 int hwtimer_op_cancel_other(struct hwtimer_instance *instance, u64 id,
 			    u32 flags, struct hwtimer_hold *hold);
 void hwtimer_op_cancel_pending(struct hwtimer_instance *instance,

@@ -5,7 +5,6 @@
  */
 #include <linux/ktime.h>
 
-#include "timers/change.h"
 #include "timers/hold.h"
 #include "timers/op.h"
 #include "timers/timers.h"
@@ -13,6 +12,9 @@
 #define REQUEST_FLAGS                                                          \
 	(HWTIMER_REQ_ABSTIME | HWTIMER_REQ_DISCARD | HWTIMER_REQ_FIXED_DELAY | \
 	 HWTIMER_REQ_REARM | HWTIMER_REQ_CREATE | HWTIMER_REQ_SET)
+
+/* Flags of a RESCHEDULE that gives the timer all fields of the request */
+#define CHANGE_FLAGS (HWTIMER_REQ_SET | HWTIMER_REQ_REARM)
 
 /* Whether a request may make a new timer, also if there is none yet. */
 static bool request_creates(const struct hwtimer_request *request)
@@ -27,7 +29,7 @@ static bool request_sets(const struct hwtimer_request *request)
 {
 	return request->op == HWTIMER_OP_SCHEDULE ||
 	       (request->op == HWTIMER_OP_RESCHEDULE &&
-		request->flags & HWTIMER_CHANGE_FLAGS);
+		request->flags & CHANGE_FLAGS);
 }
 
 /*
@@ -159,7 +161,7 @@ static __always_inline int request_do(struct hwtimer_instance *instance,
 		return hwtimer_op_cancel(instance, request->id, request->flags,
 					 hold);
 	default:
-		if (unlikely(request->flags & HWTIMER_CHANGE_FLAGS))
+		if (unlikely(request->flags & CHANGE_FLAGS))
 			return request_change(instance, request, hold);
 		return hwtimer_op_reschedule(instance, request->id,
 					     request->time, request->flags,
