@@ -23,8 +23,7 @@
  * @operations: address of the array in user space
  * @results: address of the array of results; 0: they are not wanted. Requests have their
  *	results in themselves
- * @size: size of an operation, bytes
- * @result_size: size of a result, bytes
+ * @size: size of an operation, bytes; its result is as large at most
  * @count: number of operations
  *
  * Only one thread uses a batch, so no lock protects the members.
@@ -35,7 +34,6 @@ struct batch {
 	u64 operations;
 	u64 results;
 	size_t size;
-	size_t result_size;
 	u32 count;
 };
 
@@ -95,13 +93,14 @@ static bool batch_answers(const struct batch *batch)
 static long batch_piece(const struct batch *batch, void *memory, u32 first,
 			u32 count)
 {
+	size_t result_size = batch->bulk ? sizeof(u64) : batch->size;
 	int err = 0;
 
 	count = elements_in(memory, batch->operations, first, count,
 			    batch->size);
 	if (batch_answers(batch))
 		count = elements_writeable(batch->results, first, count,
-					   batch->result_size);
+					   result_size);
 	if (!count)
 		return -EFAULT;
 	if (batch->bulk)
@@ -113,7 +112,7 @@ static long batch_piece(const struct batch *batch, void *memory, u32 first,
 		return err;
 	if (batch_answers(batch))
 		count = elements_out(batch->results, first, memory, count,
-				     batch->result_size);
+				     result_size);
 	return count ? (long)count : -EFAULT;
 }
 
@@ -137,16 +136,16 @@ static long batch_run(const struct batch *batch, void *memory)
 	return done ? (long)done : ret;
 }
 
-/* Does a batch, with memory for each operation, which takes @size bytes in the kernel. */
-static long batch_run_with(const struct batch *batch, size_t size)
+/* Does a batch, with memory for a piece of it. */
+static long batch_run_with(const struct batch *batch)
 {
 	u64 small[BATCH_SMALL / sizeof(u64)] __uninitialized;
 	void *memory;
 	long ret;
 
-	if (batch->count <= sizeof(small) / size)
+	if (batch->count <= sizeof(small) / batch->size)
 		return batch_run(batch, small);
-	memory = kvmalloc_array(min(batch->count, HWTIMER_HOLD), size,
+	memory = kvmalloc_array(min(batch->count, HWTIMER_HOLD), batch->size,
 				HWTIMER_GFP);
 	if (!memory)
 		return -ENOMEM;
@@ -171,11 +170,10 @@ long hwtimer_batch_submit(struct hwtimer_instance *instance,
 		.operations = submit->requests,
 		.results = submit->requests,
 		.size = sizeof(struct hwtimer_request),
-		.result_size = sizeof(struct hwtimer_request),
 		.count = submit->count,
 	};
 
-	return batch_run_with(&batch, batch.size);
+	return batch_run_with(&batch);
 }
 
 /**
@@ -197,7 +195,6 @@ long hwtimer_batch_bulk(struct hwtimer_instance *instance,
 		.size = bulk->op == HWTIMER_OP_CANCEL ?
 				sizeof(u64) :
 				sizeof(struct hwtimer_bulk_timer),
-		.result_size = sizeof(u64),
 		.count = bulk->count,
 	};
 	int err = hwtimer_bulk_check(instance, bulk);
@@ -207,5 +204,5 @@ long hwtimer_batch_bulk(struct hwtimer_instance *instance,
 	/* The program would never learn the ids of its new timers. */
 	if (bulk->op == HWTIMER_OP_SCHEDULE && !bulk->results)
 		return -EINVAL;
-	return batch_run_with(&batch, sizeof(struct hwtimer_bulk_timer));
+	return batch_run_with(&batch);
 }
