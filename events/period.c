@@ -292,8 +292,9 @@ bool hwtimer_period_describe_next(const struct hwtimer_instance *instance,
  * @now: the time from which the interval counts with HWTIMER_REQ_FIXED_DELAY, ns on the
  *	instance's clock
  *
- * Needs no new memory: hwtimer_supply_reserve() keeps chunks for all periodic timers.
- * In a stopped instance the timer becomes pending, too, so that CANCEL_ALL can hand it back.
+ * Moves the wheel to the clock if the timer is pending again. Needs no new memory:
+ * hwtimer_supply_reserve() keeps chunks for all periodic timers. In a stopped instance the timer
+ * becomes pending, too, so that CANCEL_ALL can hand it back.
  *
  * Return: false if the timer is not periodic or this was its last event; then the caller
  * frees it.
@@ -318,6 +319,9 @@ bool hwtimer_period_rearm(struct hwtimer_instance *instance, u32 index,
 	record->deadline =
 		next_deadline(record, extension->interval, expirations, now);
 	hwtimer_record_become(record, HWTIMER_PENDING);
+	if (unlikely(instance->wheel.rewinds ||
+		     hwtimer_instance_behind(instance)))
+		hwtimer_wakeup_follow(instance, now);
 	hwtimer_wheel_add(&instance->wheel, record, index);
 	instance->stats.pending++;
 	instance->stats.rearmed++;

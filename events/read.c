@@ -127,27 +127,16 @@ static __always_inline void event_finish(struct hwtimer_instance *instance,
 }
 
 /*
- * Before event_finish(): moves the wheel to the clock, if timers may be added to it. Returns
- * whether they may.
- */
-static bool finish_begin(struct hwtimer_instance *instance, u64 now)
-{
-	if (!instance->periodic)
-		return false;
-	hwtimer_wakeup_follow(instance, now);
-	return true;
-}
-
-/*
- * After event_finish() for @count events. @periodic: what finish_begin() returned. It may have
- * begun a rewind, which the worker has to finish.
+ * After event_finish() for @count events. @rearmed: what stats.rearmed was before. If a timer is
+ * pending again, it may be the earliest, or may have begun a rewind, which the worker has to
+ * finish.
  */
 static void finish_end(struct hwtimer_instance *instance, u32 count,
-		       bool periodic)
+		       u64 rearmed)
 {
 	instance->stats.delivered += count;
 	hwtimer_events_taken(instance, count);
-	if (!periodic)
+	if (likely(instance->stats.rearmed == rearmed))
 		return;
 	hwtimer_wakeup_rearm(instance);
 	hwtimer_notice_watch_clock(instance);
@@ -215,7 +204,7 @@ static u32 read_some(struct hwtimer_instance *instance, struct iov_iter *to,
 	const struct hwtimer_events *events = &instance->events;
 	struct read_batch batch __uninitialized;
 	u32 copied, done = 0, budget = HWTIMER_HOLD;
-	bool periodic = finish_begin(instance, now);
+	u64 rearmed = instance->stats.rearmed;
 
 	while (budget && events->next != events->tail && !*faults) {
 		u32 first = events->next;
@@ -231,7 +220,7 @@ static u32 read_some(struct hwtimer_instance *instance, struct iov_iter *to,
 		batch_end(instance, &batch, copied, now);
 		done += copied;
 	}
-	finish_end(instance, at_least_once(instance) ? 0 : done, periodic);
+	finish_end(instance, at_least_once(instance) ? 0 : done, rearmed);
 	return done;
 }
 
@@ -365,7 +354,7 @@ static bool ack_some(struct hwtimer_instance *instance, u32 *count)
 	u32 budget = HWTIMER_HOLD, ended = 0;
 	u32 dropped = min(*count, events->dropped);
 	u64 now = hwtimer_instance_now(instance);
-	bool periodic = finish_begin(instance, now);
+	u64 rearmed = instance->stats.rearmed;
 
 	lockdep_assert_held(&instance->lock);
 	events->dropped -= dropped;
@@ -390,7 +379,7 @@ static bool ack_some(struct hwtimer_instance *instance, u32 *count)
 			     now);
 		ended++;
 	}
-	finish_end(instance, ended, periodic);
+	finish_end(instance, ended, rearmed);
 	hwtimer_notice_unpark(instance);
 	return *count && (events->dropped || events->head != events->next);
 }
