@@ -824,9 +824,15 @@ TEST_F(ack, discard_at_the_bound)
 {
 	unsigned char came[MANY] = { 0 };
 	unsigned int got = reach_bound(_metadata, self->fd, came);
+	struct hwtimer_stats stats;
+	int ended;
 
-	EXPECT_EQ(MANY - got, dev_cancel_all(self->fd, HWTIMER_LIST_DISCARD));
-	EXPECT_EQ(got, stats_of(self->fd).discarded);
+	/* The first events that it drops make room, and others may expire before it gets there. */
+	ended = dev_cancel_all(self->fd, HWTIMER_LIST_DISCARD);
+	stats = stats_of(self->fd);
+	EXPECT_EQ(ended, stats.cancelled);
+	EXPECT_EQ(MANY, stats.cancelled + stats.discarded);
+	EXPECT_EQ(0, stats.pending + stats.ready);
 	EXPECT_EQ(got, dev_ack(self->fd, got));
 	expire(_metadata, self->fd, 0, 10, NULL);
 	expect_events(_metadata, self->fd, 0, 10);
