@@ -422,11 +422,13 @@ static void vacate_lowest(struct hwtimer_hierarchy *hierarchy, u32 word,
 static void vacate(struct hwtimer_hierarchy *hierarchy, u32 nr)
 {
 	unsigned int level = level_of(hierarchy, nr);
+	u32 word = nr / BITS_PER_LONG;
 	u64 bit;
 
 	if (!level) {
-		vacate_lowest(hierarchy, nr / BITS_PER_LONG,
-			      BIT(nr % BITS_PER_LONG));
+		/* A refile empties all buckets, and most of them are empty already. */
+		if (hierarchy->occupied[word] & BIT(nr % BITS_PER_LONG))
+			vacate_lowest(hierarchy, word, BIT(nr % BITS_PER_LONG));
 		return;
 	}
 	bit = 1ULL << slot_of(hierarchy, nr);
