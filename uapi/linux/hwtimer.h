@@ -594,9 +594,9 @@ struct hwtimer_notify {
  * block, whatever the descriptor's mode. They say EAGAIN where read() would block.
  *
  * Events come in the order of the ticks at which they expired, and within a tick in the order in
- * which their timers were scheduled. Three kinds of timers have no set place in their tick:
- * rescheduled timers, periodic timers after their first event, and timers whose deadline had
- * passed when they were scheduled.
+ * which their timers were scheduled. Some timers have no set place in their tick: rescheduled
+ * timers, periodic timers after their first event, timers whose deadline had passed when they
+ * were scheduled, and those that were overdue when the clock was set back.
  *
  * Errors: EINVAL (less room than one event), EAGAIN, EINTR, EFAULT, ECANCELED
  * (HWTIMER_SETUP_REPORT_CLOCK_SET; nothing is lost, read again).
