@@ -161,7 +161,8 @@ static noinline unsigned int run_expire(struct hwtimer_wheel *wheel, u32 nr,
 	if (run.occupied & ~left)
 		hwtimer_kind_emptied(wheel, &run, run.occupied & ~left);
 	dead = visited - (*due - before);
-	wheel->finds_dead = dead;
+	if (visited)
+		wheel->finds_dead = dead;
 	hwtimer_wheel_removed(wheel, dead);
 	wheel->stats.walked += visited;
 	return budget;
