@@ -237,8 +237,8 @@ recipe_hash()
 		uml-*) cat "$UML_SCHED_CLOCK" && make_options "$1" ;;
 		kcsan-*) cat "$KCSAN_WATCH" && declare -f edit_kcsan edit_kunit ;;
 		kmsan-*) "clang$LLVM_VERSION" --version && declare -f edit_kunit ;;
+		redis | systemd) declare -f make_root "add_$1" add_libraries ;;
 		esac
-		[ "$1" != redis ] || echo "server cli"
 	} | sha256sum | sed 's/^\(.\{10\}\).*/-\1/'
 }
 
@@ -678,9 +678,9 @@ add_redis()
 # have systemd enable services.
 add_systemd()
 {
-	local from=$1 root=$2 program units=user/lib/systemd/system
+	local from=$1 root=$2 program units=lib/systemd/system
 
-	for program in user/lib/systemd/systemd bin/systemctl; do
+	for program in lib/systemd/systemd bin/systemctl; do
 		install -D "$from/$program" "$root/$program"
 		add_libraries "$from" "$root" "$program"
 	done
@@ -689,11 +689,12 @@ add_systemd()
 		<<<0123456789abcdef0123456789abcdef
 }
 
-# add_libraries FROM ROOT PROGRAM: copy the libraries of ROOT/PROGRAM from FROM to ROOT
+# add_libraries FROM ROOT PROGRAM: copy the libraries of ROOT/PROGRAM from FROM to ROOT. The
+# loader also finds those of this machine.
 add_libraries()
 {
 	local from=$1 root=$2 program=$3 loader=lib64/ld-linux-x86-64.so.2
-	local paths=user/lib/x86_64-linux-gnu directory path="" library list
+	local paths=lib/x86_64-linux-gnu directory path="" library list
 
 	for directory in "$paths" "usr/$paths" "usr/$paths/systemd"; do
 		path+=$from/$directory:
@@ -701,6 +702,8 @@ add_libraries()
 	list=$("$from/$loader" --inhibit-cache --library-path "${path%:}" \
 		--list "$root/$program") ||
 		die "$program does not find its libraries"
+	! grep "=> /" <<<"$list" | grep -v -F "=> $from/" >&2 ||
+		die "$program finds libraries of this machine"
 	install -D "$from/$loader" "$root/$loader"
 	sed -n "s|.*=> $from/\([^ ]*\) .*|\1|p" <<<"$list" |
 		while read -r library; do

@@ -19,7 +19,7 @@ CHROOT_PACKAGES="dkms openssl gcc libc6-dev make libelf1 systemd udev pkg-config
 
 # Files that a purge leaves and that are not ours: dpkg's own notes, caches, logs,
 # depmod's lists of all modules, and the key that DKMS signs modules with
-NOT_OURS='^/var/(user/lib/dpkg|cache|log)/|^/etc/[^/]*-$|/modules\.[a-z.]*$'
+NOT_OURS='^/var/(lib/dpkg|cache|log)/|^/etc/[^/]*-$|/modules\.[a-z.]*$'
 NOT_OURS+='|^/var/lib/dkms/(mok\.|dkms_dbversion$)|^/etc/ld\.so\.cache'
 
 TEMP=
