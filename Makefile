@@ -50,19 +50,29 @@ demo-host: demo-programs ## the same program on this machine's own module
 		exit 1; }
 	@build/demo/hwtimer-demo
 
-# More programs for the machine of `make vm`: it has no C library, so link them -static
+# More programs for the machine of `make vm`: it has only Redis's libraries, so link them -static
 FILES ?=
 
+# The machine is one for the quick start of Documentation/hwtimerd.md. What cannot be had for
+# it is left out.
+VM_DAEMON = build/daemon-static/hwtimerd
+
 .PHONY: vm
-vm: demo-programs | compiler ## a shell in a VM with the module loaded (FILES="program ...")
+vm: demo-programs | compiler ## a shell in a VM with the module, Redis, hwtimerd (FILES="program ...")
 	@test/vm/build.sh $(KERNEL) >/dev/null
 	@$(call library_packages,jansson,pkg-config libjansson-dev) || true
 	@$(MAKE) --silent -C user/tool OUT=$(CURDIR)/build/tool-static LDFLAGS=-static
-	@test/vm/run.sh $(GUEST_DEMO) \
+	@$(MAKE) --silent daemon-static || { rm -f $(VM_DAEMON); \
+		echo "hwtimer: no hwtimerd in the VM: not built (libhiredis-dev, libevent-dev)" >&2; }
+	@redis=$$(bash -c '. test/vm/lib.sh && find_redis && echo "$${REDIS_FILES[*]}"') || \
+		echo "hwtimer: no Redis in the VM: not fetched (redis-tools and its libraries)" >&2; \
+	[ ! -e $(VM_DAEMON) ] || redis="$$redis --file $(VM_DAEMON)=/hwtimer/hwtimerd"; \
+	test/vm/run.sh $(GUEST_DEMO) $$redis \
 		--file build/tool-static/hwtimerctl=/hwtimer/hwtimerctl \
 		$(foreach file,$(FILES),--file '$(file)=/hwtimer/$(notdir $(file))') \
 		--interactive -- sh -c \
-		'insmod hwtimer.ko; echo "/dev/hwtimer is ready; exit ends the VM"; ls; sh; exit 0'
+		'PATH=$$PATH:/usr/bin:/hwtimer; redis-server --save "" >/tmp/redis.log 2>&1 & \
+		insmod hwtimer.ko; echo "/dev/hwtimer is ready; exit ends the VM"; ls; sh; exit 0'
 
 # Options of bench/bench.sh: --quick, --no-netty, --reps 3 ...
 BENCH ?=
@@ -361,7 +371,8 @@ UNITDIR ?= $(PREFIX)/lib/systemd/system
 
 # Files for the rest of the system, by their path below $(PREFIX)/lib. Only AUTOLOAD=1
 # installs the file that loads the module at boot.
-SYSTEM_FILES = udev/rules.d/60-hwtimer.rules sysusers.d/hwtimer.conf
+SYSTEM_FILES = udev/rules.d/60-hwtimer.rules sysusers.d/hwtimer.conf \
+	systemd/system/hwtimerd.service.d/hwtimer.conf
 AUTOLOAD_FILE = modules-load.d/hwtimer.conf
 AUTOLOAD ?=
 system_dir = $(DESTDIR)$(PREFIX)/lib

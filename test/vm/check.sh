@@ -698,6 +698,7 @@ step_demo()
 {
 	prepare make --no-print-directory demo-programs
 	program_step demo build/demo/hwtimer-demo
+	prepare_daemon
 	queue demo-terminal "$UML_KERNEL" tap "$VM_DIR/terminal-test.py" \
 		make --no-print-directory vm KERNEL="$UML_KERNEL"
 }
@@ -817,7 +818,6 @@ hwtimerd_on()
 		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file build/daemon-static/hwtimerd=/hwtimer/hwtimerd \
 		--file build/daemon-tests/accounts=/hwtimer/accounts \
-		--file build/daemon-tests/crowd=/hwtimer/crowd \
 		--file build/daemon-tests/hold=/hwtimer/hold \
 		--file build/daemon-tests/relay=/hwtimer/relay \
 		--file build/daemon-tests/stop_wheels=/hwtimer/stop_wheels \

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
 Tests `make vm` on a terminal: the machine's terminal has the size of ours, 24 rows of 80
-characters if ours has none, and ours is as before at the end. Prints TAP. Called by
-test/vm/check.sh.
+characters if ours has none, and ours is as before at the end. hwtimerd and Redis are there.
+Prints TAP. Called by test/vm/check.sh.
 
     usage: test/vm/terminal-test.py COMMAND [ARGUMENT...]
 
@@ -31,6 +31,10 @@ PATIENCE = 600
 # What the shell prints when it waits for a command, after the machine's greeting
 PROMPT = re.compile(rb"exit ends the VM.*# ", re.DOTALL)
 
+# Redis may still be starting. Without redis-cli, nothing is awaited.
+COMMANDS = (b"stty size; hwtimerd --version; redis-cli --version && "
+            b"until redis-cli ping 2>/dev/null; do usleep 100000; done; exit\r")
+
 
 def take_terminal():
     """In the child: its standard input becomes the terminal of its session."""
@@ -38,7 +42,7 @@ def take_terminal():
 
 
 def talk(master, process):
-    """Asks the shell for the size of its terminal; returns all that was printed."""
+    """Gives the shell the COMMANDS; returns all that was printed."""
     said, asked, printed = b"", False, time.monotonic()
     while time.monotonic() < printed + PATIENCE:
         if select.select([master], [], [], 0.2)[0]:
@@ -47,7 +51,7 @@ def talk(master, process):
         elif process.poll() is not None:
             return said
         if not asked and PROMPT.search(said):
-            os.write(master, b"stty size; exit\r")
+            os.write(master, COMMANDS)
             asked = True
     print("# the machine hung: it printed nothing for", PATIENCE, "s")
     os.killpg(process.pid, signal.SIGTERM)
@@ -91,6 +95,8 @@ def main():
         sizes = re.findall(rb"^(\d+ \d+)\s*$", said, re.MULTILINE)
         name = "a terminal of {} x {}".format(*size)
         check(f"{name}: the machine's has {expected.decode()}", sizes == [expected], said)
+        for program, answer in ("hwtimerd", rb"^hwtimerd \d"), ("Redis", rb"^PONG\s*$"):
+            check(f"{name}: {program} is there", re.search(answer, said, re.MULTILINE), said)
         check(f"{name}: the machine ends well", status == 0, said)
         check(f"{name} is as before", same, said)
     print(f"1..{number}")

@@ -28,18 +28,21 @@ static const char help[] =
 	"  serve     fire timers\n"
 	"  status    show the queues' shards, and who serves them\n"
 	"\n"
-	"  --redis HOST:PORT[,HOST:PORT...]   servers of Redis (default 127.0.0.1:6379)\n"
-	"  --queue NAME:SHARDS[:WIDTH]        a queue (repeatable)\n"
+	"  --redis ADDRESS[,ADDRESS...]       servers of Redis: HOST[:PORT], unix:/PATH,\n"
+	"                                     redis://HOST[:PORT][/DB], rediss://...\n"
+	"                                     (default 127.0.0.1:6379)\n"
+	"  --db NUMBER                        database of Redis (0)\n"
+	"  --queue NAME:SHARDS                a queue (repeatable)\n"
 	"  --name NAME                        name of this daemon, which no other has\n"
 	"  --user USER --password-file FILE   who we are\n"
 	"  --tls [--tls-ca FILE] [--tls-cert FILE --tls-key FILE]\n"
 	"  --lease MS                         time until others take over (5000)\n"
-	"  --pace MS                          time between turns of a shard (16)\n"
-	"  --ahead MS                         time by which slots are loaded early (2000)\n"
-	"  --max-clock-offset MS              difference of clocks to work with (60000)\n"
-	"  --metrics PATH                     socket for OpenMetrics over HTTP\n"
+	"  --pace MS                          time between two looks at a shard (5)\n"
+	"  --max-id BYTES                     longest id of a timer (256)\n"
+	"  --max-payload BYTES                longest payload of a timer (65536)\n"
+	"  --metrics PATH|HOST:PORT           socket for OpenMetrics over HTTP\n"
 	"  --keep                             leave what is acknowledged in the streams\n"
-	"  --serve-always                     serve all shards, without leases\n"
+	"  --serve-always                     serve all shards, whatever other daemons do\n"
 	"  --help, --version                  print this, print the version\n"
 	"\n"
 	"See hwtimerd(8).\n";
@@ -47,18 +50,13 @@ static const char help[] =
 static int run(const struct command *command, int argc, char **argv)
 {
 	struct options options;
-	int status;
 
 	options_parse(&options, argc, argv);
 	if (options.help) {
 		fputs(help, stdout);
 		return 0;
 	}
-	if (!tls_init(&options))
-		return 1;
-	status = command->run(&options);
-	tls_end();
-	return status;
+	return tls_init(&options) ? command->run(&options) : 1;
 }
 
 int main(int argc, char **argv)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /* Keeps a connection to Redis; see link.h. */
 #include "link.h"
+#include "alarm.h"
+#include "functions.h"
 #include "reply.h"
 #include "say.h"
-#include "timer.h"
 #include "tls.h"
 
 #include <arpa/inet.h>
@@ -21,32 +22,30 @@
 #define WAIT_FIRST 50
 #define WAIT_LONGEST 2000
 
+/* Made anew for the first of some look-ups: the files that it reads may have changed. */
+static struct evdns_base *resolver;
+static unsigned int nr_lookups;
+
 static void on_timer(evutil_socket_t unused, short what, void *arg);
 
-int link_init(struct link *link, struct event_base *base,
-	      const struct options *options, struct counters *counters,
-	      const struct link_events *events, void *arg)
+void link_init(struct link *link, struct event_base *base,
+	       const struct options *options, struct counters *counters,
+	       const char *key, const struct link *beside, uint64_t patience,
+	       const struct link_events *events, void *arg)
 {
 	*link = (struct link){
 		.base = base,
 		.options = options,
 		.counters = counters,
+		.key = key,
+		.beside = beside,
+		.patience = patience,
 		.events = events,
 		.arg = arg,
 	};
 	/* Daemons that start together should not all begin with the same server. */
 	link->next = arc4random_uniform(options->nr_addresses);
-	link->timer = evtimer_new(base, on_timer, link);
-	return link->timer ? 0 : -1;
-}
-
-void link_free(struct link *link)
-{
-	if (!link->timer)
-		return;
-	link_stop(link);
-	event_free(link->timer);
-	link->timer = NULL;
+	link->timer = need(evtimer_new(base, on_timer, link));
 }
 
 bool link_is_up(const struct link *link)
@@ -60,8 +59,10 @@ static void drop_connection(struct link *link)
 	struct redisAsyncContext *redis = link->redis;
 
 	link->redis = NULL;
-	link->count = 0;
-	lookup_cancel(&link->lookup);
+	link->pending = 0;
+	if (link->lookup)
+		evdns_getaddrinfo_cancel(link->lookup);
+	link->lookup = NULL;
 	if (!redis)
 		return;
 	redis->data = NULL;
@@ -91,15 +92,7 @@ void link_break(struct link *link, const char *format, ...)
 	va_end(arguments);
 	link->was_up = link_is_up(link);
 	link->state = LINK_BROKEN;
-	evtimer_del(link->timer);
-	timer_now(link->timer);
-}
-
-/* Ends the connection because of an answer to @what that this version does not know. */
-void link_puzzled(struct link *link, const char *what)
-{
-	link_break(link, "unexpected answer to %s: %s", what,
-		   "hwtimerd load installs the right functions");
+	timer_set(link->timer, 0);
 }
 
 /* The wait doubles with each failure. Half of it is random: not all come at once. */
@@ -118,8 +111,8 @@ static void complain(struct link *link)
 	/* A redirection is the way in which a cluster works. */
 	if (link->directed && link->failures < 4)
 		return;
-	say(LOG_WARNING, "Redis at %s port %u: %s", link->address.host,
-	    link->address.port, link->why);
+	say(LOG_WARNING, "Redis at %s: %s", address_text(&link->address),
+	    link->why);
 	link->complained = true;
 }
 
@@ -135,95 +128,43 @@ static void clean_up(struct link *link)
 	timer_set(link->timer, wait_of(link));
 	link->failures++;
 	link->counters->reconnects++;
-	if (was_up)
+	if (was_up && link->events->down)
 		link->events->down(link->arg);
 }
 
 /* ---- commands ---- */
 
-static bool has_room(struct link *link)
-{
-	if (link->redis && link->state != LINK_BROKEN &&
-	    link->count < LINK_PENDING_MAX)
-		return true;
-	link_break(link, "more commands than answers");
-	return false;
-}
-
 static void on_reply(struct redisAsyncContext *redis, void *reply,
-		     void *unused);
+		     void *command);
 
-static bool has_sent(struct link *link, struct link_command command, int result)
+/**
+ * link_command - send a command
+ * @link: the link, which should be up
+ * @command: its kind, which stays
+ * @format: the command in the format of hiredis: %s, %b, %llu ... each is one argument
+ *
+ * Return: false if it could not be sent; then the link breaks.
+ */
+bool link_command(struct link *link, const struct link_command *command,
+		  const char *format, ...)
 {
+	va_list arguments;
+	int result;
+
+	if (!link->redis || link->state == LINK_BROKEN)
+		return false;
+	va_start(arguments, format);
+	result = redisvAsyncCommand(link->redis, on_reply, (void *)command,
+				    format, arguments);
+	va_end(arguments);
 	if (result != REDIS_OK) {
 		link_break(link, "no memory for a command");
 		return false;
 	}
-	link->pending[(link->first + link->count++) % LINK_PENDING_MAX] =
-		command;
-	link->counters->commands[command.kind]++;
-	if (link->count == 1 && !(link->patient && link_is_up(link)))
-		timer_set(link->timer, link->options->lease);
+	link->counters->commands[command->kind]++;
+	if (!link->pending++)
+		timer_set(link->timer, link->patience);
 	return true;
-}
-
-/**
- * link_send - send a command
- * @link: the link, which should be up
- * @kind: kind of the command, to be counted
- * @answer: called with the answer, unless that is an error
- * @argc: number of arguments
- * @argv: the arguments, which may have any bytes
- * @lengths: their lengths
- *
- * Return: false if it could not be sent; then the link breaks.
- */
-bool link_send(struct link *link, enum command kind, link_answer answer,
-	       int argc, const char **argv, const size_t *lengths)
-{
-	struct link_command command = { kind, answer, link->arg, false };
-
-	return has_room(link) &&
-	       has_sent(link, command,
-			redisAsyncCommandArgv(link->redis, on_reply, NULL, argc,
-					      argv, lengths));
-}
-
-static bool send_format(struct link *link, struct link_command command,
-			const char *format, va_list arguments)
-{
-	return has_room(link) &&
-	       has_sent(link, command,
-			redisvAsyncCommand(link->redis, on_reply, NULL, format,
-					   arguments));
-}
-
-/* As link_send(), with a format of hiredis: %s, %b, %llu ... each is one argument. */
-bool link_command(struct link *link, enum command kind, link_answer answer,
-		  const char *format, ...)
-{
-	struct link_command command = { kind, answer, link->arg, false };
-	va_list arguments;
-	bool sent;
-
-	va_start(arguments, format);
-	sent = send_format(link, command, format, arguments);
-	va_end(arguments);
-	return sent;
-}
-
-/* As link_command(), but an error is an answer. */
-bool link_try(struct link *link, enum command kind, link_answer answer,
-	      const char *format, ...)
-{
-	struct link_command command = { kind, answer, link->arg, true };
-	va_list arguments;
-	bool sent;
-
-	va_start(arguments, format);
-	sent = send_format(link, command, format, arguments);
-	va_end(arguments);
-	return sent;
 }
 
 /* ---- answers ---- */
@@ -258,118 +199,68 @@ const char *link_advice(const char *error)
 	return advice->text;
 }
 
-/* MOVED SLOT HOST:PORT; without a host, it is that of this connection. */
-static void follow(struct link *link, const char *text)
+/* The answers to the greeting are the link's, all others are the owner's. */
+static void on_reply(struct redisAsyncContext *redis, void *answer, void *arg)
 {
-	const char *where = strrchr(text, ' ') + 1;
-	struct address address;
+	const struct link_command *command = arg;
+	const struct redisReply *reply = answer;
+	struct link *link = redis->data;
 
-	if (where[0] == ':') {
-		address = link->address;
-		address.port = atoi(where + 1);
-		link->address = address;
-	} else if (!address_parse(&link->address, where, strlen(where))) {
+	/* Without a reply, hiredis is about to end the connection. */
+	if (!link || link->state == LINK_BROKEN || !reply)
 		return;
-	}
-	link->directed = true;
-}
-
-/* Ends the connection because of an error answer. */
-void link_refused(struct link *link, const struct redisReply *error)
-{
-	if (!strncmp(error->str, "MOVED ", 6) && !link->fixed)
-		follow(link, error->str);
-	link_break(link, "%s%s", error->str, link_advice(error->str));
-}
-
-static struct link_command take_command(struct link *link)
-{
-	struct link_command command = link->pending[link->first];
-
-	link->first = (link->first + 1) % LINK_PENDING_MAX;
-	link->count--;
-	if (link->count && !(link->patient && link_is_up(link)))
-		timer_set(link->timer, link->options->lease);
+	if (--link->pending)
+		timer_set(link->timer, link->patience);
 	else
 		evtimer_del(link->timer);
-	return command;
-}
-
-static void on_reply(struct redisAsyncContext *redis, void *answer,
-		     void *unused)
-{
-	struct link *link = redis->data;
-	const struct redisReply *reply = answer;
-	struct link_command command;
-
-	(void)unused;
-	/* Without a reply, hiredis is about to end the connection. */
-	if (!link || link->state == LINK_BROKEN || !reply || !link->count)
-		return;
-	command = take_command(link);
-	if (reply->type == REDIS_REPLY_ERROR && !command.tolerant) {
-		link_refused(link, reply);
+	if (reply->type == REDIS_REPLY_ERROR && !command->tolerant) {
+		link->named = link->address;
+		link->directed = !link->beside &&
+				 reply_moved(reply, &link->named);
+		link_break(link, "%s%s%s%s", link_is_up(link) ? link->key : "",
+			   link_is_up(link) ? ": " : "", reply->str,
+			   link_advice(reply->str));
 		return;
 	}
-	if (link_is_up(link) && command.kind != COMMAND_TIME &&
-	    reply->type != REDIS_REPLY_ERROR)
+	if (link_is_up(link) && reply->type != REDIS_REPLY_ERROR)
 		link->failures = 0;
-	command.answer(command.arg, reply);
+	if (command->answer)
+		command->answer(link_is_up(link) ? link->arg : link, reply);
 }
 
-/* ---- the greeting: AUTH, hwt_version, ROLE ---- */
+/* ---- the greeting: AUTH, SELECT, ROLE, hwt_version ---- */
 
-static void greeting_answered(struct link *link)
-{
-	if (--link->greetings || link->state != LINK_GREETING)
-		return;
-	link->state = LINK_UP;
-	if (link->complained)
-		say(LOG_NOTICE, "Redis at %s port %u: connected",
-		    link->address.host, link->address.port);
-	link->complained = false;
-	evtimer_del(link->timer);
-	link->events->up(link->arg);
-}
-
-static void on_auth(void *arg, const struct redisReply *reply)
-{
-	(void)reply;
-	greeting_answered(arg);
-}
-
-/* Another major version may mean anything by its functions and keys. */
+/* Another version may mean anything by its functions and keys. This answer is the last. */
 static void on_version(void *arg, const struct redisReply *reply)
 {
 	const char *version = reply_is_text(reply) ? reply->str : "unknown";
 	struct link *link = arg;
 
-	if (strncmp(version, "1.", 2))
-		link_break(link,
-			   "its functions have version %.20s, not 1.x: %s",
-			   version,
+	if (strcmp(version, functions_version)) {
+		link_break(link, "its functions have version %.20s, not %s: %s",
+			   version, functions_version,
 			   "install this version's with hwtimerd load");
-	greeting_answered(link);
+		return;
+	}
+	link->state = LINK_UP;
+	if (link->complained)
+		say(LOG_NOTICE, "Redis at %s: connected",
+		    address_text(&link->address));
+	link->complained = false;
+	link->events->up(link->arg);
 }
 
 /* A replica names its master: "slave", host, port ... */
 static void on_role(void *arg, const struct redisReply *reply)
 {
 	struct link *link = arg;
-	int64_t port;
 
 	if (reply_is_array(reply, 3) && reply_is(reply->element[0], "slave")) {
-		if (reply_is_text(reply->element[1]) &&
-		    reply_number(reply->element[2], &port) && port > 0 &&
-		    port <= UINT16_MAX && reply->element[1]->len < HOST_ROOM) {
-			copy_text(link->address.host, HOST_ROOM,
-				  reply->element[1]->str);
-			link->address.port = port;
-			link->directed = true;
-		}
+		link->named = link->address;
+		link->directed = reply_address(reply->element[1],
+					       reply->element[2], &link->named);
 		link_break(link, "is a replica");
 	}
-	greeting_answered(link);
 }
 
 /*
@@ -392,50 +283,36 @@ bool password_read(const char *path, char password[PASSWORD_ROOM])
 	return *password;
 }
 
+static const struct link_command plain = { COMMAND_CONNECT, NULL };
+static const struct link_command role = { COMMAND_CONNECT, on_role };
+static const struct link_command version = { COMMAND_CONNECT, on_version };
+
 static void send_auth(struct link *link)
 {
 	const char *path = link->options->password_file;
 	char password[PASSWORD_ROOM];
 
-	link->greetings++;
 	if (!password_read(path, password))
 		link_break(link, "no password can be read from %s", path);
 	else if (link->options->user)
-		link_command(link, COMMAND_CONNECT, on_auth, "AUTH %s %s",
-			     link->options->user, password);
-	else
-		link_command(link, COMMAND_CONNECT, on_auth, "AUTH %s",
+		link_command(link, &plain, "AUTH %s %s", link->options->user,
 			     password);
+	else
+		link_command(link, &plain, "AUTH %s", password);
 	explicit_bzero(password, sizeof(password));
-}
-
-static void ask_role(struct link *link)
-{
-	link->greetings++;
-	link_command(link, COMMAND_CONNECT, on_role, "ROLE");
-}
-
-static void ask_version(struct link *link)
-{
-	link->greetings++;
-	link_command(link, COMMAND_CONNECT, on_version, "FCALL hwt_version 0");
 }
 
 static void greet(struct link *link)
 {
-	unsigned int i;
-
-	link->state = LINK_GREETING;
-	link->greetings = 0;
 	if (link->options->password_file)
 		send_auth(link);
+	if (link->options->database)
+		link_command(link, &plain, "SELECT %llu",
+			     (unsigned long long)link->options->database);
 	/* With one address, there is no choice; a replica then says READONLY. */
-	if (link->options->nr_addresses > 1 && !link->fixed)
-		ask_role(link);
-	ask_version(link);
-	/* The answers are those of this function, not of the owner. */
-	for (i = 0; i < link->count; i++)
-		link->pending[(link->first + i) % LINK_PENDING_MAX].arg = link;
+	if (link->options->nr_addresses > 1 && !link->beside)
+		link_command(link, &role, "ROLE");
+	link_command(link, &version, "FCALL hwt_version 0");
 }
 
 /* ---- connecting ---- */
@@ -460,7 +337,6 @@ static void on_disconnect(const struct redisAsyncContext *redis, int status)
 {
 	struct link *link = redis->data;
 
-	(void)status;
 	if (!link)
 		return;
 	link->redis = NULL;
@@ -469,56 +345,75 @@ static void on_disconnect(const struct redisAsyncContext *redis, int status)
 						     "closed by Redis");
 }
 
-static void make_prompt(int fd)
+static void connect_to_peer(struct link *link)
 {
+	struct redisAsyncContext *redis =
+		need(address_is_path(&link->address) ?
+			     redisAsyncConnectUnix(link->address.host) :
+			     redisAsyncConnect(link->peer, link->address.port));
 	int yes = 1;
 
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
-}
-
-static bool attach(struct link *link, struct redisAsyncContext *redis)
-{
 	if (redis->err || !tls_begin(&redis->c, link->address.host) ||
 	    redisLibeventAttach(redis, link->base) != REDIS_OK) {
 		link_break(link, "cannot connect: %s", redis->errstr);
 		redisAsyncFree(redis);
-		return false;
+		return;
 	}
 	link->redis = redis;
 	redis->data = link;
 	redisAsyncSetConnectCallback(redis, on_connect);
 	redisAsyncSetDisconnectCallback(redis, on_disconnect);
-	return true;
+	/* A Unix socket has no such option, and needs none. */
+	setsockopt(redis->c.fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
 }
 
-static void connect_to_peer(struct link *link)
+/* A name may have several addresses: each attempt takes another one. */
+static void on_lookup(int error, struct evutil_addrinfo *all, void *arg)
 {
-	struct redisAsyncContext *redis =
-		redisAsyncConnect(link->peer, link->address.port);
-
-	link->state = LINK_CONNECTING;
-	link->first = 0;
-	link->count = 0;
-	timer_set(link->timer, link->options->lease);
-	if (!redis) {
-		link_break(link, "no memory to connect");
-	} else if (attach(link, redis)) {
-		make_prompt(redis->c.fd);
-		/* A listener is told in this way that the other side is gone. */
-		redisEnableKeepAlive(&redis->c);
-	}
-}
-
-static void on_lookup(void *arg, const char *address, const char *why)
-{
+	struct evutil_addrinfo *one = all;
 	struct link *link = arg;
+	unsigned int i;
 
-	if (!address) {
-		link_break(link, "its address was not found: %s", why);
+	nr_lookups--;
+	/* There may be no link any more. */
+	if (error == EVUTIL_EAI_CANCEL)
 		return;
-	}
-	copy_text(link->peer, sizeof(link->peer), address);
-	connect_to_peer(link);
+	link->lookup = NULL;
+	for (i = 0; one && i < link->failures; i++)
+		one = one->ai_next ?: all;
+	if (one && !getnameinfo(one->ai_addr, one->ai_addrlen, link->peer,
+				sizeof(link->peer), NULL, 0, NI_NUMERICHOST))
+		connect_to_peer(link);
+	else
+		link_break(link, "its address was not found: %s",
+			   evutil_gai_strerror(error));
+	if (all)
+		evutil_freeaddrinfo(all);
+}
+
+/*
+ * A file that is missing or odd leaves 127.0.0.1 as the server to ask, and /etc/hosts.
+ * evdns_base_new() would fail if it had to read it.
+ */
+static void make_resolver(struct event_base *base)
+{
+	if (resolver)
+		evdns_base_free(resolver, 1);
+	resolver = need(evdns_base_new(base, EVDNS_BASE_DISABLE_WHEN_INACTIVE));
+	evdns_base_resolv_conf_parse(resolver, DNS_OPTIONS_ALL,
+				     "/etc/resolv.conf");
+}
+
+/* libevent may call on_lookup() at once; then it returns NULL. */
+static void look_up(struct link *link)
+{
+	struct evutil_addrinfo hints = { .ai_family = AF_UNSPEC,
+					 .ai_socktype = SOCK_STREAM };
+
+	if (!nr_lookups++)
+		make_resolver(link->base);
+	link->lookup = evdns_getaddrinfo(resolver, link->address.host, NULL,
+					 &hints, on_lookup, link);
 }
 
 static bool is_numeric(const char *host)
@@ -533,9 +428,16 @@ static void choose_address(struct link *link)
 {
 	const struct options *options = link->options;
 
-	if (!link->fixed && !link->directed)
+	if (link->beside) {
+		link->address = link->beside->address;
+		copy_text(link->peer, sizeof(link->peer), link->beside->peer);
+	} else {
 		link->address =
-			options->addresses[link->next % options->nr_addresses];
+			link->directed ?
+				link->named :
+				options->addresses[link->next %
+						   options->nr_addresses];
+	}
 	/* If the server that was named is no use, the next attempt asks the others. */
 	link->directed = false;
 }
@@ -543,15 +445,15 @@ static void choose_address(struct link *link)
 static void begin_attempt(struct link *link)
 {
 	choose_address(link);
-	if (link->fixed) {
+	link->state = LINK_CONNECTING;
+	timer_set(link->timer, link->patience);
+	if (link->beside || address_is_path(&link->address)) {
 		connect_to_peer(link);
 	} else if (is_numeric(link->address.host)) {
-		on_lookup(link, link->address.host, NULL);
+		copy_text(link->peer, sizeof(link->peer), link->address.host);
+		connect_to_peer(link);
 	} else {
-		link->state = LINK_RESOLVING;
-		timer_set(link->timer, link->options->lease);
-		lookup_start(&link->lookup, link->base, link->address.host,
-			     link->failures, on_lookup, link);
+		look_up(link);
 	}
 }
 
@@ -559,8 +461,6 @@ static void on_timer(evutil_socket_t unused, short what, void *arg)
 {
 	struct link *link = arg;
 
-	(void)unused;
-	(void)what;
 	switch (link->state) {
 	case LINK_STOPPED:
 		break;
@@ -572,30 +472,14 @@ static void on_timer(evutil_socket_t unused, short what, void *arg)
 		break;
 	default:
 		link_break(link, "no answer for %llu ms",
-			   (unsigned long long)link->options->lease);
+			   (unsigned long long)link->patience);
 	}
 }
 
-static void start(struct link *link)
+void link_start(struct link *link)
 {
 	link->state = LINK_WAITING;
 	link->failures = 0;
 	link->directed = false;
-	timer_now(link->timer);
-}
-
-/* Connects to the master among the addresses of the options. */
-void link_start(struct link *link)
-{
-	link->fixed = false;
-	start(link);
-}
-
-/* Connects to the server at which @other is up, whatever Redis or a look-up says. */
-void link_start_beside(struct link *link, const struct link *other)
-{
-	link->fixed = true;
-	link->address = other->address;
-	copy_text(link->peer, sizeof(link->peer), other->peer);
-	start(link);
+	timer_set(link->timer, 0);
 }

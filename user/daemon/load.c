@@ -27,23 +27,6 @@ static void add_master(const struct address *address)
 		masters[nr_masters++] = *address;
 }
 
-/* Fills in @address from host and port. An empty host is that of the server. */
-static bool take_address(struct address *address, const struct redisReply *host,
-			 const struct redisReply *port)
-{
-	int64_t number;
-
-	if (!reply_number(port, &number) || number <= 0 || number > UINT16_MAX)
-		return false;
-	address->port = number;
-	if (!reply_is_text(host) || !host->len)
-		return true;
-	if ((size_t)host->len >= sizeof(address->host))
-		return false;
-	copy_text(address->host, HOST_ROOM, host->str);
-	return true;
-}
-
 /* A range of slots is: first, last, (host, port, ...) of the master, of replicas ... */
 static void add_cluster(const struct address *server,
 			const struct redisReply *slots)
@@ -56,8 +39,8 @@ static void add_cluster(const struct address *server,
 
 		if (reply_is_array(range, 3) &&
 		    reply_is_array(range->element[2], 2) &&
-		    take_address(&address, range->element[2]->element[0],
-				 range->element[2]->element[1]))
+		    reply_address(range->element[2]->element[0],
+				  range->element[2]->element[1], &address))
 			add_master(&address);
 	}
 }
@@ -66,11 +49,11 @@ static void add_cluster(const struct address *server,
 static void add_single(const struct address *server, struct redisContext *redis)
 {
 	struct address address = *server;
-	struct redisReply *role = talk(redis, "ROLE");
+	struct redisReply *role = redisCommand(redis, "ROLE");
 
 	if (!talk_failed(redis, role, "ROLE") && reply_is_array(role, 3) &&
 	    reply_is(role->element[0], "slave"))
-		take_address(&address, role->element[1], role->element[2]);
+		reply_address(role->element[1], role->element[2], &address);
 	freeReplyObject(role);
 	add_master(&address);
 }
@@ -84,7 +67,7 @@ static bool ask_for_masters(const struct options *options,
 
 	if (!redis)
 		return false;
-	slots = talk(redis, "CLUSTER SLOTS");
+	slots = redisCommand(redis, "CLUSTER SLOTS");
 	if (slots && slots->type == REDIS_REPLY_ARRAY && slots->elements)
 		add_cluster(server, slots);
 	else
@@ -94,22 +77,45 @@ static bool ask_for_masters(const struct options *options,
 	return true;
 }
 
+/* Other daemons may need what newer functions do. */
+static bool may_install(struct redisContext *redis,
+			const struct address *server)
+{
+	static const char missing[] = "ERR Function not found";
+	struct redisReply *reply = redisCommand(redis, "FCALL hwt_version 0");
+	bool may = true;
+
+	if (!reply || reply->type != REDIS_REPLY_ERROR ||
+	    strncmp(reply->str, missing, strlen(missing)))
+		may = !talk_failed(redis, reply, "FCALL hwt_version");
+	if (may && reply_is_text(reply) &&
+	    strverscmp(reply->str, functions_version) > 0) {
+		say(LOG_ERR,
+		    "Redis at %s: has functions %.20s, and ours are %s: nothing is replaced; FUNCTION DELETE hwtimer takes them away",
+		    address_text(server), reply->str, functions_version);
+		may = false;
+	}
+	freeReplyObject(reply);
+	return may;
+}
+
 static bool install(const struct options *options, const struct address *server)
 {
 	struct redisContext *redis = talk_to(options, server);
-	struct redisReply *reply;
-	bool failed;
+	bool fine;
 
 	if (!redis)
 		return false;
-	reply = talk(redis, "FUNCTION LOAD REPLACE %s", functions_source);
-	failed = talk_failed(redis, reply, "FUNCTION LOAD");
-	freeReplyObject(reply);
+	fine = may_install(redis, server) &&
+	       talk_done(redis,
+			 redisCommand(redis, "FUNCTION LOAD REPLACE %s",
+				      functions_source),
+			 "FUNCTION LOAD");
 	redisFree(redis);
-	if (!failed)
-		printf("%s port %u: functions %s installed\n", server->host,
-		       server->port, functions_version);
-	return !failed;
+	if (fine)
+		printf("%s: functions %s installed\n", address_text(server),
+		       functions_version);
+	return fine;
 }
 
 int command_load(const struct options *options)

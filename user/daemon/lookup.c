@@ -25,8 +25,9 @@ struct lookup {
 	void *arg;
 };
 
-/* Made when a name is looked up first: most daemons have numeric addresses. */
+/* Made anew for the first of some look-ups: the files that it reads may have changed. */
 static struct evdns_base *resolver;
+static unsigned int nr_lookups;
 
 static const struct evutil_addrinfo *choose(const struct evutil_addrinfo *list,
 					    unsigned int attempt)
@@ -68,6 +69,7 @@ static void on_result(int result, struct evutil_addrinfo *list, void *arg)
 		lookup->done(lookup->arg, text, evutil_gai_strerror(result));
 	}
 	free(lookup);
+	nr_lookups--;
 }
 
 /*
@@ -76,8 +78,9 @@ static void on_result(int result, struct evutil_addrinfo *list, void *arg)
  */
 static bool have_resolver(struct event_base *base)
 {
-	if (resolver)
+	if (nr_lookups)
 		return true;
+	lookup_end();
 	resolver = evdns_base_new(base, EVDNS_BASE_DISABLE_WHEN_INACTIVE);
 	if (resolver)
 		evdns_base_resolv_conf_parse(resolver, DNS_OPTIONS_ALL,
@@ -110,6 +113,7 @@ void lookup_start(struct lookup **slot, struct event_base *base,
 		done(arg, NULL, "no memory");
 		return;
 	}
+	nr_lookups++;
 	*lookup = (struct lookup){ slot, NULL, attempt, done, arg };
 	request = evdns_getaddrinfo(resolver, name, NULL, &hints, on_result,
 				    lookup);

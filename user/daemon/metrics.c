@@ -1,35 +1,29 @@
 // SPDX-License-Identifier: MIT
 /* Shows counters; see metrics.h. */
 #include "metrics.h"
-#include "http.h"
 #include "say.h"
+#include "unix.h"
 
 #include <errno.h>
+#include <event2/buffer.h>
+#include <event2/http.h>
+#include <event2/listener.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #define CONTENT_TYPE \
 	"application/openmetrics-text; version=1.0.0; charset=utf-8"
 
-/**
- * struct metrics - the server of the metrics
- * @http: the part that talks with clients
- * @options: the options
- * @queues: the queues
- */
-struct metrics {
-	struct http *http;
-	const struct options *options;
-	struct queue *queues;
-};
+/* Seconds for a client that says nothing, and bytes of what it says */
+#define CLIENT_PATIENCE 2
+#define CLIENT_BYTES 8192
 
-/* What a metric shows of a queue */
-typedef double (*queue_value)(const struct queue *queue);
+/* ms without new clients, after one could not be accepted */
+#define ACCEPT_PAUSE 500
 
 static void add_type(struct evbuffer *page, const char *name, const char *type,
 		     const char *help)
@@ -42,80 +36,101 @@ static void add_type(struct evbuffer *page, const char *name, const char *type,
 /* Adds a value with the label "queue", and perhaps another one. */
 static void add_value(struct evbuffer *page, const char *name,
 		      const struct queue *queue, const char *label,
-		      uint64_t value)
+		      double value)
 {
-	evbuffer_add_printf(page, "hwtimerd_%s{queue=\"%s\"%s} %" PRIu64 "\n",
-			    name, queue->config->name, label, value);
+	evbuffer_add_printf(page, "hwtimerd_%s{queue=\"%s\"%s} %.15g\n", name,
+			    queue->name, label, value);
 }
 
-static void add_fraction(struct evbuffer *page, const char *name,
-			 const struct queue *queue, double value)
-{
-	evbuffer_add_printf(page, "hwtimerd_%s{queue=\"%s\"} %.15g\n", name,
-			    queue->config->name, value);
-}
+/* ---- numbers of a queue ---- */
 
-/* ---- counters ---- */
-
-static const struct counter {
+static const struct family {
 	const char *name;
+	const char *type;
 	size_t offset;
 	const char *help;
-} plain[] = {
-	{ "fired", offsetof(struct counters, fired),
+} families[] = {
+	{ "shards_served", "gauge", offsetof(struct counters, served),
+	  "Shards that this daemon serves." },
+	{ "timers_pending", "gauge", offsetof(struct counters, pending),
+	  "Timers of served shards, at the last scrape." },
+	{ "due_entries", "gauge", offsetof(struct counters, due),
+	  "Entries of the streams due of served shards, at the last scrape." },
+	{ "redis_evicts", "gauge", offsetof(struct counters, evicts),
+	  "Whether Redis may evict timers when it is full." },
+	{ "fired", "counter", offsetof(struct counters, fired),
 	  "Timers moved to the stream due." },
-	{ "trimmed", offsetof(struct counters, trimmed),
+	{ "trimmed", "counter", offsetof(struct counters, trimmed),
 	  "Entries removed from due after all groups had acknowledged them." },
-	{ "gone", offsetof(struct counters, gone),
-	  "Timers that were cancelled or fired elsewhere before we fired them." },
-	{ "early", offsetof(struct counters, early),
-	  "Timers that had been moved to a later time when they expired here." },
-	{ "loaded", offsetof(struct counters, loaded),
-	  "Timers taken from Redis into the kernel." },
-	{ "refused", offsetof(struct counters, refused),
-	  "Times that the kernel or the memory had no room for timers." },
-	{ "resets", offsetof(struct counters, resets),
-	  "Times that all slots of a shard had to be read anew." },
-	{ "reconnects", offsetof(struct counters, reconnects),
+	{ "reconnects", "counter", offsetof(struct counters, reconnects),
 	  "Connections to Redis that failed." },
-	{ "clock_jumps", offsetof(struct counters, clock_jumps),
-	  "Jumps of our clock or Redis's." },
-	{ "leases_lost", offsetof(struct counters, leases_lost),
-	  "Shards lost because the lease was not renewed in time." },
+	{ "flushes", "counter", offsetof(struct counters, flushes),
+	  "Times that the keys of a shard were gone." },
 };
 
-static void add_counter(struct evbuffer *page, const struct metrics *metrics,
-			const struct counter *counter)
+/* Sums up what the shards have. */
+static void add_up(const struct server *server)
 {
-	const struct queue *queue;
-	const uint64_t *value;
-	char name[64];
+	const struct shard *shard = server->shards;
+	struct counters *sums;
 	unsigned int i;
 
-	add_type(page, counter->name, "counter", counter->help);
-	snprintf(name, sizeof(name), "%s_total", counter->name);
-	for (i = 0; i < metrics->options->nr_queues; i++) {
-		queue = &metrics->queues[i];
-		value = (const void *)((const char *)&queue->counters +
-				       counter->offset);
-		add_value(page, name, queue, "", *value);
+	for (i = 0; i < server->nr_queues; i++) {
+		sums = &server->queues[i].counters;
+		sums->served = 0;
+		sums->pending = 0;
+		sums->due = 0;
+		sums->evicts = 0;
+	}
+	for (; shard < server->shards + server->nr_shards; shard++) {
+		sums = shard->counters;
+		sums->evicts |= shard->evicts;
+		if (!shard->is_ours)
+			continue;
+		sums->served++;
+		sums->pending += shard->survey.pending;
+		sums->due += shard->survey.due;
 	}
 }
 
-static void add_commands(struct evbuffer *page, const struct metrics *metrics)
+static void add_family(struct evbuffer *page, const struct server *server,
+		       const struct family *family)
 {
 	const struct queue *queue;
+	char name[64];
+	unsigned int i;
+
+	add_type(page, family->name, family->type, family->help);
+	snprintf(name, sizeof(name), "%s%s", family->name,
+		 strcmp(family->type, "counter") ? "" : "_total");
+	for (i = 0; i < server->nr_queues; i++) {
+		queue = &server->queues[i];
+		add_value(page, name, queue, "",
+			  *(const uint64_t *)((const char *)&queue->counters +
+					      family->offset));
+	}
+}
+
+/* ---- commands, lateness ---- */
+
+static void add_commands(struct evbuffer *page, const struct server *server)
+{
+	static const char *const names[NR_COMMANDS] = {
+		[COMMAND_CONNECT] = "connect", [COMMAND_FIRE] = "fire",
+		[COMMAND_LISTEN] = "listen",   [COMMAND_LEAVE] = "leave",
+		[COMMAND_METRICS] = "metrics",
+	};
 	unsigned int i, kind;
 	char label[64];
 
 	add_type(page, "commands", "counter", "Commands sent to Redis.");
-	for (i = 0; i < metrics->options->nr_queues; i++) {
-		queue = &metrics->queues[i];
+	for (i = 0; i < server->nr_queues; i++) {
 		for (kind = 0; kind < NR_COMMANDS; kind++) {
 			snprintf(label, sizeof(label), ",command=\"%s\"",
-				 command_names[kind]);
-			add_value(page, "commands_total", queue, label,
-				  queue->counters.commands[kind]);
+				 names[kind]);
+			add_value(page, "commands_total", &server->queues[i],
+				  label,
+				  server->queues[i].counters.commands[kind]);
 		}
 	}
 }
@@ -136,276 +151,188 @@ static void add_histogram(struct evbuffer *page, const struct queue *queue)
 	sum += counters->lateness[i];
 	add_value(page, "lateness_seconds_bucket", queue, ",le=\"+Inf\"", sum);
 	add_value(page, "lateness_seconds_count", queue, "", sum);
-	add_fraction(page, "lateness_seconds_sum", queue,
-		     (double)counters->lateness_sum / 1000);
+	add_value(page, "lateness_seconds_sum", queue, "",
+		  (double)counters->lateness_sum / 1000);
 }
 
-static void add_lateness(struct evbuffer *page, const struct metrics *metrics)
+static void add_lateness(struct evbuffer *page, const struct server *server)
 {
 	unsigned int i;
 
 	add_type(page, "lateness_seconds", "histogram",
 		 "Redis's time when a timer was fired, minus its deadline.");
-	for (i = 0; i < metrics->options->nr_queues; i++)
-		add_histogram(page, &metrics->queues[i]);
-}
-
-/* ---- sums over shards ---- */
-
-static double shards_served(const struct queue *queue)
-{
-	unsigned int i, sum = 0;
-
-	for (i = 0; i < queue->config->shards; i++)
-		sum += queue->shards[i].state == SHARD_SERVING;
-	return sum;
-}
-
-static double timers_in_kernel(const struct queue *queue)
-{
-	size_t sum = 0;
-	unsigned int i;
-
-	for (i = 0; i < queue->config->shards; i++)
-		sum += queue->shards[i].wheel.table.count;
-	return sum;
-}
-
-static double timers_pending(const struct queue *queue)
-{
-	unsigned int i;
-	double sum = 0;
-
-	for (i = 0; i < queue->config->shards; i++)
-		sum += queue->shards[i].survey.pending;
-	return sum;
-}
-
-static double entries_due(const struct queue *queue)
-{
-	unsigned int i;
-	double sum = 0;
-
-	for (i = 0; i < queue->config->shards; i++)
-		sum += queue->shards[i].survey.due;
-	return sum;
-}
-
-/* The largest offset of all shards, with its sign */
-static double clock_offset(const struct queue *queue)
-{
-	int64_t most = 0, offset;
-	unsigned int i;
-
-	for (i = 0; i < queue->config->shards; i++) {
-		offset = queue->shards[i].clock.best.offset;
-		if (queue->shards[i].clock.count && llabs(offset) > llabs(most))
-			most = offset;
-	}
-	return (double)most / 1e9;
-}
-
-static const struct gauge {
-	const char *name;
-	queue_value value;
-	const char *help;
-} gauges[] = {
-	{ "shards_served", shards_served, "Shards that this daemon serves." },
-	{ "timers_in_kernel", timers_in_kernel,
-	  "Timers of served shards that are due soon." },
-	{ "timers_pending", timers_pending,
-	  "Timers of served shards in Redis, at the last scrape." },
-	{ "due_entries", entries_due,
-	  "Entries of the streams due of served shards, at the last scrape." },
-	{ "clock_offset_seconds", clock_offset,
-	  "Our clock minus that of the Redis that differs most." },
-};
-
-static void add_gauge(struct evbuffer *page, const struct metrics *metrics,
-		      const struct gauge *gauge)
-{
-	const struct queue *queue;
-	unsigned int i;
-
-	add_type(page, gauge->name, "gauge", gauge->help);
-	for (i = 0; i < metrics->options->nr_queues; i++) {
-		queue = &metrics->queues[i];
-		add_fraction(page, gauge->name, queue, gauge->value(queue));
-	}
+	for (i = 0; i < server->nr_queues; i++)
+		add_histogram(page, &server->queues[i]);
 }
 
 /* ---- consumers ---- */
 
+static const struct group_family {
+	const char *name;
+	size_t offset;
+	double unit;
+	const char *help;
+} group_families[] = {
+	{ "group_unread_seconds", offsetof(struct survey_group, unread), 1000,
+	  "Age of the first entry of due that a group has not read, at the last scrape." },
+	{ "group_lag", offsetof(struct survey_group, lag), 1,
+	  "Entries of due not read by a group, where Redis knows, at the last scrape." },
+	{ "group_pending", offsetof(struct survey_group, pending), 1,
+	  "Entries of due not acknowledged, at the last scrape." },
+};
+
 /* A negative value is one that Redis does not know. */
-static void add_group(struct evbuffer *page, const char *name,
-		      const struct shard *shard,
-		      const struct survey_group *group, int64_t value)
+static void add_shard(struct evbuffer *page, const struct shard *shard,
+		      const struct group_family *family)
 {
-	const char *format = "hwtimerd_%s{shard=\"%s\",group=\"%s\"} %lld\n";
-
-	if (value >= 0)
-		evbuffer_add_printf(page, format, name, shard->key, group->name,
-				    (long long)value);
-}
-
-static void add_lags(struct evbuffer *page, const struct shard *shard)
-{
-	const struct survey *survey = &shard->survey;
+	const char *format = "hwtimerd_%s{shard=\"%s\",group=\"%s\"} %.15g\n";
+	const struct survey_group *group = shard->survey.groups;
 	unsigned int i;
+	int64_t value;
 
-	for (i = 0; i < survey->nr_groups; i++)
-		add_group(page, "group_lag", shard, &survey->groups[i],
-			  survey->groups[i].lag);
-}
-
-static void add_unacknowledged(struct evbuffer *page, const struct shard *shard)
-{
-	const struct survey *survey = &shard->survey;
-	unsigned int i;
-
-	for (i = 0; i < survey->nr_groups; i++)
-		add_group(page, "group_pending", shard, &survey->groups[i],
-			  survey->groups[i].pending);
-}
-
-static void add_of_shards(struct evbuffer *page, const struct metrics *metrics,
-			  void (*add)(struct evbuffer *page,
-				      const struct shard *shard))
-{
-	const struct queue *queue;
-	unsigned int i, j;
-
-	for (i = 0; i < metrics->options->nr_queues; i++) {
-		queue = &metrics->queues[i];
-		for (j = 0; j < queue->config->shards; j++)
-			add(page, &queue->shards[j]);
+	for (i = 0; shard->is_ours && i < shard->survey.nr_groups;
+	     i++, group++) {
+		value = *(const int64_t *)((const char *)group +
+					   family->offset);
+		if (value >= 0)
+			evbuffer_add_printf(page, format, family->name,
+					    shard->key, group->name,
+					    value / family->unit);
 	}
 }
 
-static void add_consumers(struct evbuffer *page, const struct metrics *metrics)
+static void add_consumers(struct evbuffer *page, const struct server *server,
+			  const struct group_family *family)
 {
-	add_type(page, "group_lag", "gauge",
-		 "Entries of due not read by a group, at the last scrape.");
-	add_of_shards(page, metrics, add_lags);
-	add_type(page, "group_pending", "gauge",
-		 "Entries of due not acknowledged, at the last scrape.");
-	add_of_shards(page, metrics, add_unacknowledged);
+	unsigned int i;
+
+	add_type(page, family->name, "gauge", family->help);
+	for (i = 0; i < server->nr_shards; i++)
+		add_shard(page, &server->shards[i], family);
 }
 
 /* ---- the server ---- */
 
-static void add_all(struct evbuffer *page, const struct metrics *metrics)
+static void add_all(struct evbuffer *page, const struct server *server)
 {
 	unsigned int i;
 
-	for (i = 0; i < sizeof(gauges) / sizeof(gauges[0]); i++)
-		add_gauge(page, metrics, &gauges[i]);
-	for (i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
-		add_counter(page, metrics, &plain[i]);
-	add_commands(page, metrics);
-	add_lateness(page, metrics);
-	add_consumers(page, metrics);
-	evbuffer_add_printf(page, "# EOF\n");
+	add_up(server);
+	for (i = 0; i < sizeof(families) / sizeof(families[0]); i++)
+		add_family(page, server, &families[i]);
+	add_commands(page, server);
+	add_lateness(page, server);
+	for (i = 0; i < sizeof(group_families) / sizeof(group_families[0]); i++)
+		add_consumers(page, server, &group_families[i]);
+	add_type(page, "kernel_timers", "gauge",
+		 "Whether /dev/hwtimer is used.");
+	evbuffer_add_printf(page, "hwtimerd_kernel_timers %d\n# EOF\n",
+			    alarms_in_kernel());
 }
 
-static void ask_all(const struct metrics *metrics)
+static void on_request(struct evhttp_request *request, void *arg)
 {
-	struct queue *queue;
-	unsigned int i, j;
+	struct evbuffer *page = need(evbuffer_new());
+	struct server *server = arg;
+	unsigned int i;
 
-	for (i = 0; i < metrics->options->nr_queues; i++) {
-		queue = &metrics->queues[i];
-		for (j = 0; j < queue->config->shards; j++)
-			shard_survey(&queue->shards[j]);
-	}
+	add_all(page, server);
+	evhttp_add_header(evhttp_request_get_output_headers(request),
+			  "Content-Type", CONTENT_TYPE);
+	evhttp_send_reply(request, HTTP_OK, "OK", page);
+	evbuffer_free(page);
+	for (i = 0; i < server->nr_shards; i++)
+		shard_survey(&server->shards[i]);
 }
 
-static void write_page(void *arg, struct evbuffer *page)
+static void on_resume(evutil_socket_t unused, short what, void *listener)
 {
-	add_all(page, arg);
-	ask_all(arg);
+	evconnlistener_enable(listener);
+}
+
+/* Mostly too many open files. The listener would be called again at once. */
+static void on_accept_error(struct evconnlistener *listener, void *unused)
+{
+	const struct timeval pause = { 0, ACCEPT_PAUSE * 1000 };
+
+	say(LOG_WARNING, "--metrics: %s",
+	    evutil_socket_error_to_string(EVUTIL_SOCKET_ERROR()));
+	evconnlistener_disable(listener);
+	event_base_once(evconnlistener_get_base(listener), -1, EV_TIMEOUT,
+			on_resume, listener, &pause);
 }
 
 /* The socket of a daemon that died is in the way; one that answers stays. */
-static void remove_dead_socket(const struct sockaddr_un *address)
+static void remove_dead_socket(const char *path)
 {
+	struct sockaddr_un address;
 	struct stat found;
 	int fd;
 
-	if (lstat(address->sun_path, &found) || !S_ISSOCK(found.st_mode))
+	if (lstat(path, &found) || !S_ISSOCK(found.st_mode))
 		return;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return;
-	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) &&
+	fd = unix_socket(&address, path, SOCK_STREAM);
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) &&
 	    errno == ECONNREFUSED)
-		unlink(address->sun_path);
+		unlink(path);
 	close(fd);
 }
 
-/* Returns a descriptor that listens, or -1 with errno. */
-static int open_socket(const char *path)
+static int open_path(const char *path)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd, error;
+	struct sockaddr_un address;
+	int fd;
 
-	if (strlen(path) >= sizeof(address.sun_path)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
-	remove_dead_socket(&address);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return -1;
-	if (!bind(fd, (struct sockaddr *)&address, sizeof(address)) &&
-	    !chmod(path, 0660) && !listen(fd, 16))
+	remove_dead_socket(path);
+	fd = unix_socket(&address, path, SOCK_STREAM | SOCK_NONBLOCK);
+	if (fd < 0 ||
+	    (!bind(fd, (struct sockaddr *)&address, sizeof(address)) &&
+	     !chmod(path, 0660) && !listen(fd, 16)))
 		return fd;
-	error = errno;
-	close(fd);
-	errno = error;
 	return -1;
 }
 
-/**
- * metrics_start - serve metrics at options->metrics
- * @base: the loop
- * @options: the options
- * @queues: the queues, which stay until metrics_stop()
- *
- * Return: the server; NULL after a message.
- */
-struct metrics *metrics_start(struct event_base *base,
-			      const struct options *options,
-			      struct queue *queues)
+static struct evhttp_bound_socket *bind_http(struct evhttp *http,
+					     const char *where)
 {
-	struct metrics *metrics = calloc(1, sizeof(*metrics));
+	struct address at;
 	int fd;
 
-	if (!metrics)
-		return NULL;
-	fd = open_socket(options->metrics);
-	if (fd < 0)
-		say(LOG_ERR, "--metrics %s: %s", options->metrics,
-		    strerror(errno));
-	else
-		metrics->http =
-			http_start(base, fd, CONTENT_TYPE, write_page, metrics);
-	if (!metrics->http) {
-		free(metrics);
+	if (!strchr(where, '/')) {
+		if (strchr(where, ':') &&
+		    address_parse(&at, where, strlen(where)))
+			return evhttp_bind_socket_with_handle(http, at.host,
+							      at.port);
+		errno = EINVAL;
 		return NULL;
 	}
-	metrics->options = options;
-	metrics->queues = queues;
-	return metrics;
+	fd = open_path(where);
+	return fd < 0 ? NULL : evhttp_accept_socket_with_handle(http, fd);
 }
 
-/* Removes the socket, too. NULL is allowed. */
-void metrics_stop(struct metrics *metrics)
+/* Serves metrics at the place of the options. Returns 0; -1 after a message. */
+int metrics_start(struct server *server)
 {
-	if (!metrics)
-		return;
-	http_stop(metrics->http);
-	unlink(metrics->options->metrics);
-	free(metrics);
+	const char *where = server->options->metrics;
+	struct evhttp *http = need(evhttp_new(server->base));
+	struct evhttp_bound_socket *bound = bind_http(http, where);
+
+	if (!bound) {
+		say(LOG_ERR, "--metrics %s: %s", where, strerror(errno));
+		return -1;
+	}
+	evhttp_set_timeout(http, CLIENT_PATIENCE);
+	evhttp_set_max_headers_size(http, CLIENT_BYTES);
+	evhttp_set_max_body_size(http, CLIENT_BYTES);
+	evhttp_set_gencb(http, on_request, server);
+	evconnlistener_set_error_cb(evhttp_bound_socket_get_listener(bound),
+				    on_accept_error);
+	return 0;
+}
+
+/* Removes the socket. */
+void metrics_stop(const struct options *options)
+{
+	if (strchr(options->metrics, '/'))
+		unlink(options->metrics);
 }

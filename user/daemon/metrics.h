@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Metrics in the format of OpenMetrics, over HTTP on a Unix socket.
- *
- * A scrape is answered at once. What only Redis knows, as the number of pending timers,
- * is asked for at each scrape, and shown by the next one.
- */
+/* Metrics in the format of OpenMetrics over HTTP, at a Unix socket or a TCP port */
 #ifndef METRICS_H
 #define METRICS_H
 
-#include "queue.h"
+#include "server.h"
 
-struct metrics;
-
-struct metrics *metrics_start(struct event_base *base,
-			      const struct options *options,
-			      struct queue *queues);
-void metrics_stop(struct metrics *metrics);
+int metrics_start(struct server *server);
+void metrics_stop(const struct options *options);
 
 #endif /* METRICS_H */

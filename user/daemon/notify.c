@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* The protocol of sd_notify(3), without its library; see notify.h. */
 #include "notify.h"
+#include "unix.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 /**
@@ -16,21 +15,20 @@
  */
 void notify(const char *state)
 {
-	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	const char *path = getenv("NOTIFY_SOCKET");
+	struct sockaddr_un to;
 	socklen_t length;
 	int fd;
 
-	if (!path || !*path || strlen(path) >= sizeof(to.sun_path))
+	if (!path || !*path)
 		return;
-	snprintf(to.sun_path, sizeof(to.sun_path), "%s", path);
+	fd = unix_socket(&to, path, SOCK_DGRAM);
+	if (fd < 0)
+		return;
 	length = offsetof(struct sockaddr_un, sun_path) + strlen(path);
 	/* @ stands for the 0 byte of an abstract address. */
 	if (to.sun_path[0] == '@')
 		to.sun_path[0] = '\0';
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return;
 	sendto(fd, state, strlen(state), MSG_NOSIGNAL | MSG_DONTWAIT,
 	       (struct sockaddr *)&to, length);
 	close(fd);

@@ -3,6 +3,7 @@
 #include "options.h"
 
 #include <ctype.h>
+#include <err.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -13,54 +14,60 @@
 
 #define DEFAULT_PORT 6379
 #define DEFAULT_LEASE 5000
-#define DEFAULT_PACE 16
-#define DEFAULT_AHEAD 2000
-#define DEFAULT_MAX_CLOCK_OFFSET 60000
-#define WIDTH_MAX (1ULL << 30)
+#define DEFAULT_PACE 5
+#define DEFAULT_MAX_ID 256
+#define DEFAULT_MAX_PAYLOAD 65536
 #define HOUR_MS 3600000ULL
-#define OFFSET_MAX (1000000 * HOUR_MS)
+#define DATABASE_MAX 1000000
 
-enum {
-	OPTION_REDIS = 1,
-	OPTION_QUEUE,
-	OPTION_NAME,
-	OPTION_USER,
-	OPTION_PASSWORD_FILE,
-	OPTION_TLS,
-	OPTION_TLS_CA,
-	OPTION_TLS_CERT,
-	OPTION_TLS_KEY,
-	OPTION_LEASE,
-	OPTION_PACE,
-	OPTION_AHEAD,
-	OPTION_MAX_CLOCK_OFFSET,
-	OPTION_METRICS,
-	OPTION_KEEP,
-	OPTION_SERVE_ALWAYS,
-	OPTION_HELP,
+/* The functions refuse more. */
+#define MAX_ID 1024
+#define MAX_PAYLOAD 1048576
+
+static void take_addresses(struct options *options, const char *text);
+static void take_queue(struct options *options, const char *text);
+static void take_own_name(struct options *options, const char *text);
+
+/**
+ * struct setting - an option
+ * @name: its name
+ * @has_value: whether a value follows
+ * @take: function for the value; NULL: @offset tells
+ * @offset: where a text, a number or, without a value, a bool is in struct options
+ * @max: the largest number; 0: it is a text
+ * @min: the smallest number
+ */
+static const struct setting {
+	const char *name;
+	bool has_value;
+	void (*take)(struct options *options, const char *text);
+	size_t offset;
+	uint64_t max;
+	uint64_t min;
+} settings[] = {
+	{ "redis", true, take_addresses },
+	{ "db", true, NULL, offsetof(struct options, database), DATABASE_MAX },
+	{ "queue", true, take_queue },
+	{ "name", true, take_own_name },
+	{ "user", true, NULL, offsetof(struct options, user) },
+	{ "password-file", true, NULL,
+	  offsetof(struct options, password_file) },
+	{ "tls", false, NULL, offsetof(struct options, tls) },
+	{ "tls-ca", true, NULL, offsetof(struct options, tls_ca) },
+	{ "tls-cert", true, NULL, offsetof(struct options, tls_cert) },
+	{ "tls-key", true, NULL, offsetof(struct options, tls_key) },
+	{ "lease", true, NULL, offsetof(struct options, lease), HOUR_MS, 100 },
+	{ "pace", true, NULL, offsetof(struct options, pace), HOUR_MS },
+	{ "max-id", true, NULL, offsetof(struct options, max_id), MAX_ID, 1 },
+	{ "max-payload", true, NULL, offsetof(struct options, max_payload),
+	  MAX_PAYLOAD },
+	{ "metrics", true, NULL, offsetof(struct options, metrics) },
+	{ "keep", false, NULL, offsetof(struct options, keep) },
+	{ "serve-always", false, NULL, offsetof(struct options, serve_always) },
+	{ "help", false, NULL, offsetof(struct options, help) },
 };
 
-static const struct option known[] = {
-	{ "redis", required_argument, NULL, OPTION_REDIS },
-	{ "queue", required_argument, NULL, OPTION_QUEUE },
-	{ "name", required_argument, NULL, OPTION_NAME },
-	{ "user", required_argument, NULL, OPTION_USER },
-	{ "password-file", required_argument, NULL, OPTION_PASSWORD_FILE },
-	{ "tls", no_argument, NULL, OPTION_TLS },
-	{ "tls-ca", required_argument, NULL, OPTION_TLS_CA },
-	{ "tls-cert", required_argument, NULL, OPTION_TLS_CERT },
-	{ "tls-key", required_argument, NULL, OPTION_TLS_KEY },
-	{ "lease", required_argument, NULL, OPTION_LEASE },
-	{ "pace", required_argument, NULL, OPTION_PACE },
-	{ "ahead", required_argument, NULL, OPTION_AHEAD },
-	{ "max-clock-offset", required_argument, NULL,
-	  OPTION_MAX_CLOCK_OFFSET },
-	{ "metrics", required_argument, NULL, OPTION_METRICS },
-	{ "keep", no_argument, NULL, OPTION_KEEP },
-	{ "serve-always", no_argument, NULL, OPTION_SERVE_ALWAYS },
-	{ "help", no_argument, NULL, OPTION_HELP },
-	{ NULL, 0, NULL, 0 },
-};
+#define NR_SETTINGS (sizeof(settings) / sizeof(settings[0]))
 
 /* Copies as much of @text as there is room for. */
 void copy_text(char *room, size_t size, const char *text)
@@ -73,39 +80,21 @@ void usage(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	fputs("hwtimerd: ", stderr);
-	vfprintf(stderr, format, arguments);
-	fputs("\n'hwtimerd --help' lists the commands and options.\n", stderr);
+	vwarnx(format, arguments);
+	fputs("'hwtimerd --help' lists the commands and options.\n", stderr);
 	va_end(arguments);
 	exit(2);
 }
 
-/* Parses the decimal number in the first @length bytes of @text. */
-static bool number_parse(const char *text, size_t length, uint64_t *number)
+/* Parses the decimal number from @min to @max that the first @length bytes of @text are. */
+static bool number_parse(const char *text, size_t length, uint64_t min,
+			 uint64_t max, uint64_t *number)
 {
-	size_t i;
+	char *end;
 
-	*number = 0;
-	if (!length || length > 18)
-		return false;
-	for (i = 0; i < length; i++) {
-		if (!isdigit((unsigned char)text[i]))
-			return false;
-		*number = *number * 10 + (text[i] - '0');
-	}
-	return true;
-}
-
-static uint64_t number_argument(const char *option, const char *text,
-				uint64_t min, uint64_t max)
-{
-	uint64_t number;
-
-	if (!number_parse(text, strlen(text), &number) || number < min ||
-	    number > max)
-		usage("--%s: \"%s\" is not a number from %llu to %llu", option,
-		      text, (unsigned long long)min, (unsigned long long)max);
-	return number;
+	*number = strtoull(text, &end, 10);
+	return isdigit((unsigned char)*text) && end == text + length &&
+	       *number >= min && *number <= max;
 }
 
 /* Copies @length bytes; returns whether they fit and are none that harm. */
@@ -146,8 +135,8 @@ bool address_parse(struct address *address, const char *text, size_t length)
 		colon = NULL;
 		host = length;
 	}
-	if (colon && (!number_parse(colon + 1, length - host - 1, &port) ||
-		      !port || port > UINT16_MAX))
+	if (colon &&
+	    !number_parse(colon + 1, length - host - 1, 1, UINT16_MAX, &port))
 		return false;
 	if (host > 2 && text[0] == '[' && text[host - 1] == ']') {
 		text++;
@@ -158,6 +147,58 @@ bool address_parse(struct address *address, const char *text, size_t length)
 			 "[]/@");
 }
 
+bool address_is_path(const struct address *address)
+{
+	return address->host[0] == '/';
+}
+
+/* Returns the address for a message; the next call overwrites it. */
+const char *address_text(const struct address *address)
+{
+	static char text[HOST_ROOM + 16];
+
+	if (address_is_path(address))
+		snprintf(text, sizeof(text), "%s", address->host);
+	else
+		snprintf(text, sizeof(text), "%s port %u", address->host,
+			 address->port);
+	return text;
+}
+
+static bool skip(const char **text, size_t *length, const char *prefix)
+{
+	size_t skipped = strlen(prefix);
+
+	if (*length < skipped || strncmp(*text, prefix, skipped))
+		return false;
+	*text += skipped;
+	*length -= skipped;
+	return true;
+}
+
+/* HOST[:PORT], /PATH, unix:/PATH, redis://HOST[:PORT][/DB] or rediss:// */
+static bool take_address(struct options *options, struct address *address,
+			 const char *text, size_t length)
+{
+	bool secure = skip(&text, &length, "rediss://");
+	const char *slash;
+
+	if (skip(&text, &length, "unix:") || (length && *text == '/'))
+		return *text == '/' &&
+		       take_name(address->host, sizeof(address->host), text,
+				 length, "");
+	options->tls |= secure;
+	if (!skip(&text, &length, "redis://") && !secure)
+		return address_parse(address, text, length);
+	slash = memchr(text, '/', length);
+	if (slash && slash + 1 < text + length &&
+	    !number_parse(slash + 1, text + length - slash - 1, 0, DATABASE_MAX,
+			  &options->database))
+		return false;
+	return address_parse(address, text,
+			     slash ? (size_t)(slash - text) : length);
+}
+
 /* An empty text is an address that is missing: of a variable of a shell, say. */
 static void take_addresses(struct options *options, const char *text)
 {
@@ -166,10 +207,11 @@ static void take_addresses(struct options *options, const char *text)
 
 		if (options->nr_addresses == ADDRESSES_MAX)
 			usage("--redis: more than %d addresses", ADDRESSES_MAX);
-		if (!address_parse(&options->addresses[options->nr_addresses++],
-				   text, length))
-			usage("--redis: \"%.*s\" is not HOST:PORT", (int)length,
-			      text);
+		if (!take_address(options,
+				  &options->addresses[options->nr_addresses++],
+				  text, length))
+			usage("--redis: \"%.*s\" is not HOST[:PORT], redis://HOST[:PORT][/DB], rediss://HOST[:PORT][/DB] or unix:/PATH; user and password have options of their own",
+			      (int)length, text);
 		text += length + (text[length] == ',');
 	} while (*text);
 }
@@ -177,7 +219,7 @@ static void take_addresses(struct options *options, const char *text)
 /* A brace in a name would move the hash tag, and with it the shard's node. */
 static bool queue_parse(struct queue_options *queue, const char *text)
 {
-	size_t name = strcspn(text, ":"), shards;
+	size_t name = strcspn(text, ":");
 	uint64_t number;
 
 	if (!take_name(queue->name, sizeof(queue->name), text, name,
@@ -185,18 +227,10 @@ static bool queue_parse(struct queue_options *queue, const char *text)
 	    !text[name])
 		return false;
 	text += name + 1;
-	shards = strcspn(text, ":");
-	if (!number_parse(text, shards, &number) || number < 1 ||
-	    number > SHARDS_MAX)
+	if (!number_parse(text, strlen(text), 1, SHARDS_MAX, &number))
 		return false;
 	queue->shards = number;
-	queue->width = 0;
-	if (!text[shards])
-		return true;
-	text += shards + 1;
-	return number_parse(text, strlen(text), &queue->width) &&
-	       queue->width && queue->width <= WIDTH_MAX &&
-	       !(queue->width & (queue->width - 1));
+	return true;
 }
 
 static void take_queue(struct options *options, const char *text)
@@ -208,8 +242,8 @@ static void take_queue(struct options *options, const char *text)
 		usage("more than %d queues: start another daemon for the others",
 		      QUEUES_MAX);
 	if (!queue_parse(queue, text))
-		usage("--queue: \"%s\" is not NAME:SHARDS[:WIDTH]; NAME is up to %d bytes\n"
-		      "without spaces, braces, quotes, backslashes and colons, SHARDS 1 to %d, WIDTH a power of two of ms",
+		usage("--queue: \"%s\" is not NAME:SHARDS; NAME is up to %d bytes\n"
+		      "without spaces, braces, quotes, backslashes and colons, SHARDS 1 to %d",
 		      text, NAME_ROOM - 1, SHARDS_MAX);
 	for (i = 0; i < options->nr_queues; i++)
 		if (!strcmp(options->queues[i].name, queue->name))
@@ -217,68 +251,29 @@ static void take_queue(struct options *options, const char *text)
 	options->nr_queues++;
 }
 
-static void take_option(struct options *options, int option, const char *text)
+static void take_own_name(struct options *options, const char *text)
 {
-	uint64_t number;
+	if (!take_name(options->name, sizeof(options->name), text, strlen(text),
+		       ""))
+		usage("--name: up to %d bytes without spaces", NAME_ROOM - 1);
+}
 
-	switch (option) {
-	case OPTION_REDIS:
-		take_addresses(options, text);
-		break;
-	case OPTION_QUEUE:
-		take_queue(options, text);
-		break;
-	case OPTION_NAME:
-		if (!take_name(options->name, sizeof(options->name), text,
-			       strlen(text), ""))
-			usage("--name: up to %d bytes without spaces",
-			      NAME_ROOM - 1);
-		break;
-	case OPTION_USER:
-		options->user = text;
-		break;
-	case OPTION_PASSWORD_FILE:
-		options->password_file = text;
-		break;
-	case OPTION_TLS:
-		options->tls = true;
-		break;
-	case OPTION_TLS_CA:
-		options->tls_ca = text;
-		break;
-	case OPTION_TLS_CERT:
-		options->tls_cert = text;
-		break;
-	case OPTION_TLS_KEY:
-		options->tls_key = text;
-		break;
-	case OPTION_LEASE:
-		options->lease = number_argument("lease", text, 100, HOUR_MS);
-		break;
-	case OPTION_PACE:
-		options->pace = number_argument("pace", text, 0, HOUR_MS);
-		break;
-	case OPTION_AHEAD:
-		options->ahead = number_argument("ahead", text, 1, HOUR_MS);
-		break;
-	case OPTION_MAX_CLOCK_OFFSET:
-		number = number_argument("max-clock-offset", text, 1,
-					 OFFSET_MAX);
-		options->max_clock_offset = number;
-		break;
-	case OPTION_METRICS:
-		options->metrics = text;
-		break;
-	case OPTION_KEEP:
-		options->keep = true;
-		break;
-	case OPTION_SERVE_ALWAYS:
-		options->serve_always = true;
-		break;
-	case OPTION_HELP:
-		options->help = true;
-		break;
-	}
+static void take_setting(struct options *options, const struct setting *setting,
+			 const char *text)
+{
+	void *value = (char *)options + setting->offset;
+
+	if (setting->take)
+		setting->take(options, text);
+	else if (!setting->has_value)
+		*(bool *)value = true;
+	else if (!setting->max)
+		*(const char **)value = text;
+	else if (!number_parse(text, strlen(text), setting->min, setting->max,
+			       value))
+		usage("--%s: \"%s\" is not a number from %llu to %llu",
+		      setting->name, text, (unsigned long long)setting->min,
+		      (unsigned long long)setting->max);
 }
 
 /* A daemon that died must not be taken for this one, so the name has the process id. */
@@ -310,20 +305,27 @@ static void check_together(const struct options *options)
  */
 void options_parse(struct options *options, int argc, char **argv)
 {
+	struct option known[NR_SETTINGS + 1] = { 0 };
+	unsigned int i;
 	int option;
 
 	*options = (struct options){
 		.lease = DEFAULT_LEASE,
 		.pace = DEFAULT_PACE,
-		.ahead = DEFAULT_AHEAD,
-		.max_clock_offset = DEFAULT_MAX_CLOCK_OFFSET,
+		.max_id = DEFAULT_MAX_ID,
+		.max_payload = DEFAULT_MAX_PAYLOAD,
 	};
+	for (i = 0; i < NR_SETTINGS; i++) {
+		known[i].name = settings[i].name;
+		known[i].has_arg = settings[i].has_value;
+		known[i].val = i;
+	}
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
 		if (option == '?')
 			usage("%s: unknown option, or option without its value: %s",
 			      argv[0], argv[optind > 1 ? optind - 1 : 1]);
-		take_option(options, option, optarg);
+		take_setting(options, &settings[option], optarg);
 	}
 	if (optind < argc)
 		usage("%s: unexpected argument: %s", argv[0], argv[optind]);

@@ -3,6 +3,7 @@
 #include "reply.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,4 +41,35 @@ bool reply_number(const struct redisReply *reply, int64_t *number)
 	errno = 0;
 	*number = strtoll(reply->str, &end, 10);
 	return !errno && end == reply->str + reply->len;
+}
+
+/* Takes host and port of a server. Without a host, it is that of the server that is asked. */
+bool reply_address(const struct redisReply *host, const struct redisReply *port,
+		   struct address *address)
+{
+	int64_t number;
+
+	if (!reply_number(port, &number) || number <= 0 ||
+	    number > UINT16_MAX ||
+	    (reply_is_text(host) && (size_t)host->len >= HOST_ROOM))
+		return false;
+	address->port = number;
+	if (reply_is_text(host) && host->len)
+		copy_text(address->host, HOST_ROOM, host->str);
+	return true;
+}
+
+/* The same of MOVED SLOT HOST:PORT, if that is the answer */
+bool reply_moved(const struct redisReply *reply, struct address *address)
+{
+	char text[2 * HOST_ROOM];
+	const char *where;
+
+	if (reply->type != REDIS_REPLY_ERROR ||
+	    strncmp(reply->str, "MOVED ", 6))
+		return false;
+	where = strrchr(reply->str, ' ') + 1;
+	snprintf(text, sizeof(text), "%s%s", *where == ':' ? address->host : "",
+		 where);
+	return address_parse(address, text, strlen(text));
 }

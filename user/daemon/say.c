@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Prints messages; see say.h. */
 #include "say.h"
+#include "alarm.h"
 
 #include <ctype.h>
 #include <event2/event.h>
@@ -9,15 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <unistd.h>
 
 #define TEXT_MAX 512
-
-/* The messages of the last SAY_AGAIN seconds, the oldest of which is overwritten */
-static struct memory {
-	char text[TEXT_MAX];
-	time_t when;
-} memories[16];
 
 static void __attribute__((format(printf, 2, 3)))
 print(int level, const char *format, ...)
@@ -36,52 +31,34 @@ print(int level, const char *format, ...)
 }
 
 /*
- * A thousand shards lose the same Redis at the same moment. Returns whether @text was
- * printed a short time ago; if not, it counts as printed now.
+ * A thousand shards lose the same Redis at the same moment, and a message that names the
+ * shard is another one for each. Returns whether @text, or SAY_MOST messages, were printed in
+ * these SAY_AGAIN seconds. Afterwards, tells how many were left out.
  */
-static bool just_said(const char *text)
+static bool said_enough(const char *text)
 {
-	struct memory *memory, *oldest = memories;
-	struct timespec now;
+	static char said[SAY_MOST][TEXT_MAX];
+	static unsigned int nr_said, left_out;
+	static int64_t end;
+	unsigned int i;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	for (memory = memories; memory < memories + 16; memory++) {
-		if (memory->text[0] && now.tv_sec - memory->when < SAY_AGAIN &&
-		    !strcmp(memory->text, text))
-			return true;
-		if (memory->when < oldest->when)
-			oldest = memory;
-	}
-	snprintf(oldest->text, TEXT_MAX, "%s", text);
-	oldest->when = now.tv_sec;
-	return false;
-}
-
-/*
- * A message that names one of a thousand shards is another one for each. Returns whether
- * SAY_MOST were printed in the last SAY_AGAIN seconds. Afterwards, tells how many were not.
- */
-static bool said_enough(void)
-{
-	static unsigned int said, left_out;
-	static time_t begin;
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (now.tv_sec - begin >= SAY_AGAIN) {
+	if (now_ns() >= end) {
 		if (left_out)
 			print(LOG_WARNING, "%u messages were left out",
 			      left_out);
-		begin = now.tv_sec;
-		said = 0;
+		end = now_ns() + SAY_AGAIN * 1000 * NS_PER_MS;
+		nr_said = 0;
 		left_out = 0;
 	}
-	if (said < SAY_MOST) {
-		said++;
-		return false;
+	for (i = 0; i < nr_said; i++)
+		if (!strcmp(said[i], text))
+			return true;
+	if (nr_said == SAY_MOST) {
+		left_out++;
+		return true;
 	}
-	left_out++;
-	return true;
+	snprintf(said[nr_said++], TEXT_MAX, "%s", text);
+	return false;
 }
 
 /* Returns how many bytes follow @byte in a character of UTF-8. */
@@ -116,7 +93,7 @@ void make_printable(char *text, char instead)
 }
 
 /**
- * say - print a message, unless it was printed less than SAY_AGAIN seconds ago, or many were
+ * say - print a message, unless it or many others were printed in these SAY_AGAIN seconds
  * @level: LOG_ERR, LOG_WARNING ... of syslog(3)
  * @format: as for printf(), without a newline
  */
@@ -129,7 +106,7 @@ void say(int level, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
 	make_printable(text, ' ');
-	if (!just_said(text) && !said_enough())
+	if (!said_enough(text))
 		print(level, "%s", text);
 }
 
@@ -139,4 +116,16 @@ void say_of_libevent(int severity, const char *text)
 	if (severity >= EVENT_LOG_WARN)
 		say(severity == EVENT_LOG_WARN ? LOG_WARNING : LOG_ERR,
 		    "libevent: %s", text);
+}
+
+/*
+ * Returns @memory, if there is any. Without memory, a connection or a shard could be forgotten
+ * for ever. So the daemon ends, and what starts it again gets it right: Redis has all timers.
+ */
+void *need(void *memory)
+{
+	if (memory)
+		return memory;
+	say(LOG_ERR, "no memory: ending");
+	_exit(1);
 }

@@ -5,7 +5,7 @@
 
 #include <syslog.h>
 
-/* A message that was printed less than this many seconds ago is not printed again. */
+/* In so many seconds, a message is printed once. */
 #define SAY_AGAIN 10
 
 /* The most messages in so many seconds */
@@ -13,6 +13,7 @@
 
 void say(int level, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+void *need(void *memory);
 void make_printable(char *text, char instead);
 void say_of_libevent(int severity, const char *text);
 

@@ -4,196 +4,143 @@
 #include "say.h"
 #include "survey.h"
 #include "talk.h"
+#include "unix.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 /* A slot of a cluster may move while we follow it. */
 #define REDIRECTIONS_MAX 5
 
 /* The server that answered last: mostly it answers the next question, too. */
 static struct redisContext *server;
+static struct address where;
 
-/* The commands that show a shard; each takes the shard's key. */
-static struct redisReply *ask_stats(const char *key)
+static bool go_to(const struct options *options, const struct address *address)
 {
-	return talk(server, "FCALL_RO hwt_stats 1 %s", key);
-}
+	struct redisContext *redis = talk_to(options, address);
 
-static struct redisReply *ask_holder(const char *key)
-{
-	return talk(server, "GET %s:lease", key);
-}
-
-static struct redisReply *ask_members(const char *key)
-{
-	return talk(server, "ZRANGE %s:daemons 0 -1", key);
-}
-
-/* MOVED SLOT HOST:PORT; without a host, it is that of this connection. */
-static bool follow(const struct options *options,
-		   const struct redisReply *reply)
-{
-	const char *where = strrchr(reply->str, ' ') + 1;
-	struct address address;
-	char text[2 * HOST_ROOM];
-
-	snprintf(text, sizeof(text), "%s%s",
-		 *where == ':' ? server->tcp.host : "", where);
-	if (!address_parse(&address, text, strlen(text))) {
-		say(LOG_ERR, "no address: %s", reply->str);
+	if (!redis)
 		return false;
-	}
-	redisFree(server);
-	server = talk_to(options, &address);
-	return server;
+	if (server)
+		redisFree(server);
+	server = redis;
+	where = *address;
+	return true;
 }
 
-/* Asks about a key wherever it is. Returns NULL after a message. */
-static struct redisReply *ask(const struct options *options, const char *key,
-			      struct redisReply *(*question)(const char *key))
+/* Asks for hwt_stats wherever the shard is. Returns NULL after a message. */
+static struct redisReply *ask(const struct options *options, const char *key)
 {
 	struct redisReply *reply = NULL;
+	struct address next;
 	unsigned int i;
 
-	for (i = 0; server && i < REDIRECTIONS_MAX; i++) {
-		reply = question(key);
-		if (!reply || reply->type != REDIS_REPLY_ERROR ||
-		    strncmp(reply->str, "MOVED ", 6))
-			break;
-		if (!follow(options, reply)) {
-			freeReplyObject(reply);
-			return NULL;
-		}
+	for (i = 0; i < REDIRECTIONS_MAX; i++) {
 		freeReplyObject(reply);
-		reply = NULL;
+		reply = redisCommand(server, "FCALL_RO hwt_stats 1 %s", key);
+		next = where;
+		if (!reply || !reply_moved(reply, &next) ||
+		    !go_to(options, &next))
+			break;
 	}
-	if (server && !talk_failed(server, reply, key))
+	if (!talk_failed(server, reply, key))
 		return reply;
 	freeReplyObject(reply);
 	return NULL;
 }
 
 /* Whoever may write to Redis chooses a name, and a terminal must not obey it. */
-static void put_name(const struct redisReply *name, const char *otherwise)
+static void put_name(const struct redisReply *name)
 {
 	char text[1024];
 
 	copy_text(text, sizeof(text),
-		  reply_is_text(name) ? name->str : otherwise);
+		  name && reply_is_text(name) ? name->str : "");
 	make_printable(text, '?');
-	fputs(text, stdout);
+	fputs(*text ? text : "nobody", stdout);
 }
 
-static bool show_members(const struct options *options, const char *name)
+static void show_daemons(const char *name, const struct redisReply *stats)
 {
-	char key[NAME_ROOM + 4];
-	struct redisReply *members;
+	const struct redisReply *daemons = survey_find(stats, "daemons");
 	size_t i;
 
-	snprintf(key, sizeof(key), "{%s}", name);
-	members = ask(options, key, ask_members);
-	if (!members)
-		return false;
-	printf("%s: %zu daemons:", name, members->elements);
-	for (i = 0; i < members->elements; i++) {
+	printf("%s:", name);
+	for (i = 0; daemons && i < daemons->elements; i++) {
 		putchar(' ');
-		put_name(members->element[i], "?");
+		put_name(daemons->element[i]);
 	}
+	printf("\n%-24s %12s %10s %14s  %s\n", "SHARD", "TIMERS", "DUE",
+	       "NEXT, ms", "SERVED BY");
+}
+
+/* Without a timer, the next deadline is after all times. */
+static void show_shard(const char *key, const struct redisReply *stats)
+{
+	int64_t next = survey_number(stats, "next"),
+		now = survey_number(stats, "time") / 1000;
+	char text[24] = "-";
+
+	if (survey_number(stats, "pending") > 0)
+		snprintf(text, sizeof(text), "%+" PRId64, next - now);
+	printf("%-24s %12" PRId64 " %10" PRId64 " %14s  ", key,
+	       survey_number(stats, "pending"), survey_number(stats, "due"),
+	       text);
+	put_name(survey_find(stats, "daemon"));
 	putchar('\n');
-	freeReplyObject(members);
-	return true;
 }
 
-static int64_t field(const struct redisReply *stats, const char *name)
-{
-	int64_t number = -1;
-
-	survey_field(stats, name, &number);
-	return number;
-}
-
-static bool show_shard(const struct options *options, const char *key)
-{
-	struct redisReply *stats = ask(options, key, ask_stats);
-	struct redisReply *holder = stats ? ask(options, key, ask_holder) :
-					    NULL;
-	bool fine = stats && holder;
-
-	if (fine) {
-		printf("%-24s %12" PRId64 " %8" PRId64 " %8" PRId64
-		       " %10" PRId64 " %8" PRId64 "  ",
-		       key, field(stats, "pending"), field(stats, "slots"),
-		       field(stats, "width"), field(stats, "due"),
-		       field(stats, "near"));
-		put_name(holder, "nobody");
-		putchar('\n');
-	}
-	freeReplyObject(stats);
-	freeReplyObject(holder);
-	return fine;
-}
-
+/* All shards of a queue have the same daemons. */
 static bool show_queue(const struct options *options,
 		       const struct queue_options *queue)
 {
-	char key[NAME_ROOM + 16];
+	struct redisReply *stats;
+	char key[KEY_ROOM];
 	unsigned int i;
 
-	if (!show_members(options, queue->name))
-		return false;
-	printf("%-24s %12s %8s %8s %10s %8s  %s\n", "SHARD", "PENDING", "SLOTS",
-	       "WIDTH", "DUE", "NEAR", "SERVED BY");
 	for (i = 0; i < queue->shards; i++) {
 		snprintf(key, sizeof(key), "{%s:%u}", queue->name, i);
-		if (!show_shard(options, key))
+		stats = ask(options, key);
+		if (!stats)
 			return false;
+		if (i == 0)
+			show_daemons(queue->name, stats);
+		show_shard(key, stats);
+		freeReplyObject(stats);
 	}
 	return true;
 }
 
 static int show_queues(const struct options *options)
 {
-	bool fine = true;
 	unsigned int i;
 
-	server = talk_to_any(options);
-	for (i = 0; server && fine && i < options->nr_queues; i++)
-		fine = show_queue(options, &options->queues[i]);
-	fine = fine && server;
-	if (server)
-		redisFree(server);
-	return !fine;
+	for (i = 0; !server && i < options->nr_addresses; i++)
+		go_to(options, &options->addresses[i]);
+	for (i = 0; server && i < options->nr_queues; i++)
+		if (!show_queue(options, &options->queues[i]))
+			return 1;
+	return !server;
 }
 
 static FILE *connect_to(const char *path, uint64_t patience_ms)
 {
 	const struct timeval patience = { patience_ms / 1000,
 					  patience_ms % 1000 * 1000 };
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	FILE *file = NULL;
+	struct sockaddr_un address;
+	int fd = unix_socket(&address, path, SOCK_STREAM);
 
 	if (fd < 0)
 		return NULL;
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	if (strlen(path) < sizeof(address.sun_path)) {
-		snprintf(address.sun_path, sizeof(address.sun_path), "%s",
-			 path);
-		if (!connect(fd, (struct sockaddr *)&address, sizeof(address)))
-			file = fdopen(fd, "r+");
-	} else {
-		errno = ENAMETOOLONG;
-	}
-	if (!file)
-		close(fd);
-	return file;
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)))
+		return NULL;
+	return fdopen(fd, "r+");
 }
 
 /* Prints what a daemon on this machine says to a scrape. It ends with a line of its own. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Takes answers to hwt_stats and XINFO GROUPS; see survey.h. */
+/* Takes answers to hwt_stats; see survey.h. */
 #include "survey.h"
 
 #include <ctype.h>
@@ -7,32 +7,26 @@
 #include <string.h>
 
 /* Returns the value behind @name in a list of names and values; NULL: there is none. */
-static const struct redisReply *find(const struct redisReply *reply,
+const struct redisReply *survey_find(const struct redisReply *stats,
 				     const char *name)
 {
 	size_t i;
 
-	if (reply->type != REDIS_REPLY_ARRAY)
+	if (stats->type != REDIS_REPLY_ARRAY)
 		return NULL;
-	for (i = 0; i + 1 < reply->elements; i += 2)
-		if (reply_is(reply->element[i], name))
-			return reply->element[i + 1];
+	for (i = 0; i + 1 < stats->elements; i += 2)
+		if (reply_is(stats->element[i], name))
+			return stats->element[i + 1];
 	return NULL;
 }
 
-/* Takes the number of that name; returns whether there is one. */
-bool survey_field(const struct redisReply *reply, const char *name,
-		  int64_t *number)
+/* Returns the number behind @name; 0: there is none. */
+int64_t survey_number(const struct redisReply *stats, const char *name)
 {
-	const struct redisReply *value = find(reply, name);
+	const struct redisReply *value = survey_find(stats, name);
+	int64_t number;
 
-	return value && reply_number(value, number);
-}
-
-void survey_take_stats(struct survey *survey, const struct redisReply *reply)
-{
-	survey_field(reply, "pending", &survey->pending);
-	survey_field(reply, "due", &survey->due);
+	return value && reply_number(value, &number) ? number : 0;
 }
 
 /* The name becomes a label of the metrics, which must be UTF-8 and on one line. */
@@ -40,7 +34,7 @@ static void take_name(char room[GROUP_ROOM], const struct redisReply *name)
 {
 	size_t i, length = 0;
 
-	if (name && reply_is_text(name))
+	if (reply_is_text(name))
 		length = (size_t)name->len < GROUP_ROOM ? (size_t)name->len :
 							  GROUP_ROOM - 1;
 	for (i = 0; i < length; i++) {
@@ -54,16 +48,6 @@ static void take_name(char room[GROUP_ROOM], const struct redisReply *name)
 	room[length] = '\0';
 }
 
-static void take_group(struct survey_group *group,
-		       const struct redisReply *reply)
-{
-	group->lag = -1;
-	group->pending = 0;
-	take_name(group->name, find(reply, "name"));
-	survey_field(reply, "lag", &group->lag);
-	survey_field(reply, "pending", &group->pending);
-}
-
 /* Metrics must not have a label twice. Names that differ may be printed alike. */
 static bool is_known(const struct survey *survey, const char *name)
 {
@@ -75,29 +59,36 @@ static bool is_known(const struct survey *survey, const char *name)
 	return false;
 }
 
-/* Without the stream, the answer is an error, and there are no groups. */
-void survey_take_groups(struct survey *survey, const struct redisReply *reply)
+static void take_group(struct survey *survey, const struct redisReply *reply,
+		       int64_t now)
 {
-	size_t i, count = 0;
+	struct survey_group *group = &survey->groups[survey->nr_groups];
+	int64_t unread;
 
-	survey_free(survey);
-	if (reply->type == REDIS_REPLY_ARRAY)
-		count = reply->elements < SURVEY_GROUPS_MAX ? reply->elements :
-							      SURVEY_GROUPS_MAX;
-	survey->groups = count ? calloc(count, sizeof(*survey->groups)) : NULL;
-	if (!survey->groups)
+	if (!reply_is_array(reply, 4) ||
+	    !reply_number(reply->element[1], &group->pending) ||
+	    !reply_number(reply->element[2], &unread) ||
+	    !reply_number(reply->element[3], &group->lag))
 		return;
-	for (i = 0; i < count; i++) {
-		struct survey_group *group = &survey->groups[survey->nr_groups];
-
-		take_group(group, reply->element[i]);
-		survey->nr_groups += !is_known(survey, group->name);
-	}
+	group->unread = unread && unread < now ? now - unread : 0;
+	take_name(group->name, reply->element[0]);
+	survey->nr_groups += !is_known(survey, group->name);
 }
 
-void survey_free(struct survey *survey)
+/* An error leaves what was there: no shard, or no right. */
+void survey_take(struct survey *survey, const struct redisReply *stats)
 {
+	const struct redisReply *groups = survey_find(stats, "groups");
+	int64_t now = survey_number(stats, "time") / 1000;
+	size_t i;
+
+	if (!groups || groups->type != REDIS_REPLY_ARRAY)
+		return;
 	free(survey->groups);
-	survey->groups = NULL;
 	survey->nr_groups = 0;
+	survey->pending = survey_number(stats, "pending");
+	survey->due = survey_number(stats, "due");
+	survey->groups = calloc(groups->elements, sizeof(*survey->groups));
+	for (i = 0; survey->groups && i < groups->elements; i++)
+		take_group(survey, groups->element[i], now);
 }

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* What Redis says of a shard for the metrics: timers, and consumers of "due". */
+/* What hwt_stats says of a shard: timers, and groups of consumers of "due". */
 #ifndef SURVEY_H
 #define SURVEY_H
 
 #include "reply.h"
 
-#define SURVEY_GROUPS_MAX 64
 #define GROUP_ROOM 64
 
 /**
  * struct survey_group - a group of consumers
  * @name: its name, printable
- * @lag: entries that were not delivered to it yet; -1: Redis does not know
  * @pending: entries that were delivered and not acknowledged
+ * @unread: ms since the first entry that was not delivered to it; 0: there is none
+ * @lag: number of entries that were not; -1: Redis does not know
  */
 struct survey_group {
 	char name[GROUP_ROOM];
-	int64_t lag;
 	int64_t pending;
+	int64_t unread;
+	int64_t lag;
 };
 
 /**
@@ -34,10 +35,9 @@ struct survey {
 	unsigned int nr_groups;
 };
 
-bool survey_field(const struct redisReply *reply, const char *name,
-		  int64_t *number);
-void survey_take_stats(struct survey *survey, const struct redisReply *reply);
-void survey_take_groups(struct survey *survey, const struct redisReply *reply);
-void survey_free(struct survey *survey);
+const struct redisReply *survey_find(const struct redisReply *stats,
+				     const char *name);
+int64_t survey_number(const struct redisReply *stats, const char *name);
+void survey_take(struct survey *survey, const struct redisReply *stats);
 
 #endif /* SURVEY_H */

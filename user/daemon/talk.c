@@ -5,7 +5,6 @@
 #include "say.h"
 #include "tls.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 static struct timeval patience(const struct options *options)
@@ -19,7 +18,6 @@ static bool authenticate(const struct options *options,
 {
 	char password[PASSWORD_ROOM];
 	struct redisReply *reply;
-	bool fine;
 
 	if (!options->password_file)
 		return true;
@@ -32,9 +30,17 @@ static bool authenticate(const struct options *options,
 					     password) :
 				redisCommand(redis, "AUTH %s", password);
 	explicit_bzero(password, sizeof(password));
-	fine = !talk_failed(redis, reply, "AUTH");
-	freeReplyObject(reply);
-	return fine;
+	return talk_done(redis, reply, "AUTH");
+}
+
+static bool select_database(const struct options *options,
+			    struct redisContext *redis)
+{
+	return !options->database ||
+	       talk_done(redis,
+			 redisCommand(redis, "SELECT %llu",
+				      (unsigned long long)options->database),
+			 "SELECT");
 }
 
 /**
@@ -49,43 +55,24 @@ struct redisContext *talk_to(const struct options *options,
 {
 	struct redisContext *redis;
 
-	redis = redisConnectWithTimeout(address->host, address->port,
-					patience(options));
+	redis = address_is_path(address) ?
+			redisConnectUnixWithTimeout(address->host,
+						    patience(options)) :
+			redisConnectWithTimeout(address->host, address->port,
+						patience(options));
 	/* The handshake needs the time limit, too. */
 	if (!redis || redis->err ||
 	    redisSetTimeout(redis, patience(options)) != REDIS_OK ||
 	    !tls_begin(redis, address->host)) {
-		say(LOG_ERR, "Redis at %s port %u: %s", address->host,
-		    address->port, redis ? redis->errstr : "no memory");
-	} else if (authenticate(options, redis)) {
+		say(LOG_ERR, "Redis at %s: %s", address_text(address),
+		    redis ? redis->errstr : "no memory");
+	} else if (authenticate(options, redis) &&
+		   select_database(options, redis)) {
 		return redis;
 	}
 	if (redis)
 		redisFree(redis);
 	return NULL;
-}
-
-/* Connects to the first address at which there is a server. */
-struct redisContext *talk_to_any(const struct options *options)
-{
-	struct redisContext *redis = NULL;
-	unsigned int i;
-
-	for (i = 0; !redis && i < options->nr_addresses; i++)
-		redis = talk_to(options, &options->addresses[i]);
-	return redis;
-}
-
-/* Sends a command in hiredis' format. Returns the answer, or NULL and redis->errstr. */
-struct redisReply *talk(struct redisContext *redis, const char *format, ...)
-{
-	struct redisReply *reply;
-	va_list arguments;
-
-	va_start(arguments, format);
-	reply = redisvCommand(redis, format, arguments);
-	va_end(arguments);
-	return reply;
 }
 
 /* Whether there is no answer or an error; says so, for the command @what. */
@@ -97,4 +84,14 @@ bool talk_failed(const struct redisContext *redis,
 	say(LOG_ERR, "%s: %s%s", what, reply ? reply->str : redis->errstr,
 	    reply ? link_advice(reply->str) : "");
 	return true;
+}
+
+/* Whether the command @what succeeded; if not, says so. Frees the answer. */
+bool talk_done(const struct redisContext *redis, struct redisReply *reply,
+	       const char *what)
+{
+	bool failed = talk_failed(redis, reply, what);
+
+	freeReplyObject(reply);
+	return !failed;
 }

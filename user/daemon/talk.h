@@ -9,9 +9,9 @@
 
 struct redisContext *talk_to(const struct options *options,
 			     const struct address *address);
-struct redisContext *talk_to_any(const struct options *options);
-struct redisReply *talk(struct redisContext *redis, const char *format, ...);
 bool talk_failed(const struct redisContext *redis,
 		 const struct redisReply *reply, const char *what);
+bool talk_done(const struct redisContext *redis, struct redisReply *reply,
+	       const char *what);
 
 #endif /* TALK_H */

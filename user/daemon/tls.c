@@ -110,9 +110,3 @@ bool tls_begin(struct redisContext *redis, const char *host)
 	SSL_free(ssl);
 	return false;
 }
-
-void tls_end(void)
-{
-	SSL_CTX_free(context);
-	context = NULL;
-}

@@ -9,6 +9,5 @@ struct redisContext;
 
 bool tls_init(const struct options *options);
 bool tls_begin(struct redisContext *redis, const char *host);
-void tls_end(void);
 
 #endif /* TLS_H */

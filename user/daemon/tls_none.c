@@ -13,11 +13,5 @@ bool tls_init(const struct options *options)
 
 bool tls_begin(struct redisContext *redis, const char *host)
 {
-	(void)redis;
-	(void)host;
 	return true;
-}
-
-void tls_end(void)
-{
 }

@@ -7,7 +7,8 @@
  * a timer may be late, but not early, and the end is when Redis says that no timer is
  * pending. It gives up only when nothing has happened for a long while.
  *
- * SIGTERM ends the production; the timers that are pending are still accounted for.
+ * SIGTERM ends the production; the timers that are pending are still accounted for. "enough"
+ * says when there were as many as it was told to make.
  */
 #include <err.h>
 #include <getopt.h>
@@ -28,49 +29,43 @@ struct options options = {
 	.window = 20000,
 	.spread = 3000,
 	.far = 3600000,
-	.consumers = 3,
 	.drop = 5,
 	.claim_after = 300,
 	.patience = 180,
 };
 
-/* The options that set a number. Those without a value set it to 1. */
+/* The options that set a number */
 static const struct setting {
 	const char *name;
 	unsigned long *value;
-	bool has_value;
 	const char *help;
 } settings[] = {
-	{ "shards", &options.shards, true, "shards of the queue" },
-	{ "timers", &options.timers, true, "ids to schedule" },
-	{ "rate", &options.rate, true, "ids a second, at most" },
-	{ "window", &options.window, true, "timers pending, at most" },
-	{ "spread", &options.spread, true, "longest delay, in ms" },
-	{ "far", &options.far, true, "delay of a few timers, in ms" },
-	{ "consumers", &options.consumers, true, "consumers" },
-	{ "drop", &options.drop, true,
+	{ "shards", &options.shards, "shards of the queue" },
+	{ "timers", &options.timers, "ids that are enough" },
+	{ "rate", &options.rate, "ids a second, at most" },
+	{ "window", &options.window, "timers pending, at most" },
+	{ "spread", &options.spread, "longest delay, in ms" },
+	{ "far", &options.far, "delay of a few timers, in ms" },
+	{ "drop", &options.drop,
 	  "percentage of reads after which a consumer dies" },
-	{ "die-with", &options.die_with, true,
+	{ "die-with", &options.die_with,
 	  "a first consumer reads so many, then dies" },
-	{ "claim-after", &options.claim_after, true,
+	{ "claim-after", &options.claim_after,
 	  "idle time until others claim, in ms" },
-	{ "wait", &options.replicas, true,
+	{ "wait", &options.replicas,
 	  "replicas that must have all before it counts" },
-	{ "patience", &options.patience, true,
+	{ "patience", &options.patience,
 	  "seconds without any progress, at most" },
-	{ "seed", &options.seed, true, "of the random numbers" },
-	{ "hold", &options.hold, false,
-	  "produce at that rate until SIGTERM, and at least --timers" },
-	{ "moving-clock", &options.moving_clock, false,
-	  "the clock of Redis will be set" },
-	{ "keep-far", &options.keep_far, false,
-	  "wait for timers that are far away, too" },
+	{ "seed", &options.seed, "of the random numbers" },
+	{ "moving-clock", &options.moving_clock,
+	  "1: the clock of Redis will be set" },
+	{ "keep-far", &options.keep_far,
+	  "1: wait for timers that are far away, too" },
 };
 
 #define NR_SETTINGS (sizeof(settings) / sizeof(*settings))
 
 static const char *addresses = "127.0.0.1:6379";
-static const char *queue = "q";
 static bool told_to_end; /* by a signal */
 static uint64_t random_state;
 
@@ -109,7 +104,7 @@ static void usage(void)
 	size_t i;
 
 	fprintf(stderr,
-		"accounts [--redis HOST:PORT[,HOST:PORT...]] [--queue NAME] [OPTION...]\n");
+		"accounts [--redis HOST:PORT[,HOST:PORT...]] [--OPTION NUMBER...]\n");
 	for (i = 0; i < NR_SETTINGS; i++)
 		fprintf(stderr, "  --%-12s %s (%lu)\n", settings[i].name,
 			settings[i].help, *settings[i].value);
@@ -120,10 +115,6 @@ static void set(const struct setting *setting, const char *text)
 {
 	char *end;
 
-	if (!setting->has_value) {
-		*setting->value = 1;
-		return;
-	}
 	*setting->value = strtoul(text, &end, 10);
 	if (*end || end == text)
 		errx(2, "--%s: not a number: %s", setting->name, text);
@@ -131,29 +122,26 @@ static void set(const struct setting *setting, const char *text)
 
 static void parse(int argc, char **argv)
 {
-	struct option known[NR_SETTINGS + 3] = {
+	struct option known[NR_SETTINGS + 2] = {
 		{ "redis", required_argument, NULL, 'r' },
-		{ "queue", required_argument, NULL, 'q' },
 	};
 	int chosen, i;
 
 	for (i = 0; i < (int)NR_SETTINGS; i++) {
-		known[i + 2].name = settings[i].name;
-		known[i + 2].has_arg = settings[i].has_value;
-		known[i + 2].val = 1000 + i;
+		known[i + 1].name = settings[i].name;
+		known[i + 1].has_arg = required_argument;
+		known[i + 1].val = 1000 + i;
 	}
 	while ((chosen = getopt_long(argc, argv, "", known, NULL)) != -1) {
 		if (chosen == 'r')
 			addresses = optarg;
-		else if (chosen == 'q')
-			queue = optarg;
 		else if (chosen >= 1000)
 			set(&settings[chosen - 1000], optarg);
 		else
 			usage();
 	}
 	if (optind < argc || !options.shards || !options.spread ||
-	    !options.consumers || !options.rate)
+	    !options.rate)
 		usage();
 }
 
@@ -164,11 +152,10 @@ static void on_signal(int signal)
 	__atomic_store_n(&told_to_end, true, __ATOMIC_RELAXED);
 }
 
-static bool has_more(void)
+/* What fires again and again would keep us here for ever. */
+static bool is_hopeless(void)
 {
-	if (__atomic_load_n(&told_to_end, __ATOMIC_RELAXED))
-		return false;
-	return options.hold || counts.ids < options.timers;
+	return counts.duplicates + counts.wrong > options.timers;
 }
 
 /* Returns how many more ids the rate and the window allow now. */
@@ -215,7 +202,8 @@ static void run(void)
 	uint64_t started = now_ms();
 	bool enough = false, busy;
 
-	while (has_more()) {
+	while (!__atomic_load_n(&told_to_end, __ATOMIC_RELAXED) &&
+	       !is_hopeless()) {
 		busy = allowed(started) && produce_all(started);
 		busy |= consume_all();
 		if (!busy)
@@ -244,14 +232,14 @@ static void drain(void)
 	for (shard = 0; shard < options.shards && !options.keep_far; shard++)
 		produce_end(shard);
 	say("draining");
-	while (!all_consumed())
+	while (!all_consumed() && !is_hopeless())
 		if (!consume_all())
 			idle(20);
 }
 
 static void give_up(void)
 {
-	printf("accounts: nothing has happened for %lu s, and timers are pending\n",
+	printf("accounts: nothing has happened for %lu s, and not all is done\n",
 	       options.patience);
 	ledger_balance(false);
 	exit(1);
@@ -268,7 +256,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGTERM, on_signal);
 	patience_set(options.patience, give_up);
-	link_open(addresses, queue, options.shards, options.replicas);
+	link_open(addresses, options.shards, options.replicas);
 	produce_open();
 	consume_open();
 	say("running");

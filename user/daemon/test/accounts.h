@@ -8,13 +8,14 @@
 #include <hiredis/hiredis.h>
 
 #define GROUP "workers"
+#define CONSUMERS 3
 
 /* Numbers that the command line sets; see usage(). Times are in ms. */
 struct options {
 	unsigned long shards, timers, rate, window, spread, far;
-	unsigned long consumers, drop, die_with, claim_after;
+	unsigned long drop, die_with, claim_after;
 	unsigned long replicas, patience, seed;
-	unsigned long hold, moving_clock, keep_far;
+	unsigned long moving_clock, keep_far;
 };
 
 extern struct options options;

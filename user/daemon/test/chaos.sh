@@ -16,8 +16,9 @@
 #
 # The order of events differs from run to run. SEED=... repeats the random numbers.
 
-SCENARIOS="can_fail daemon_killed two_daemons handover daemon_stopped redis_killed failover
-	cluster migration network_cut clocks_apart clock_set year full dead_consumer upgrade"
+SCENARIOS="can_fail daemon_killed two_daemons handover long_lease daemon_stopped redis_killed
+	failover cluster migration network_cut clock_apart clock_set year full dead_consumer
+	upgrade"
 
 # Sizes: timers of a scenario and how many a second; how often it does its worst
 TIMERS=1500
@@ -42,6 +43,7 @@ RUN= # what daemons and servers are run with
 NUMBER=0
 FAILED=0
 HOPELESS=0 # something has failed in this scenario
+TIMED_OUT=0 # something did not come in it
 SEED=${SEED:-$(date +%s)}
 
 export PATH=$PATH:/usr/bin
@@ -98,12 +100,9 @@ can_fail()
 	daemon a
 	user --patience 20 --far 1000000
 	check "an entry is made for a timer long before its deadline, twice" \
-		await spoil "redis.call('XADD', KEYS[1] .. ':due', '*', 'id', id," \
-		"'deadline', deadline, 'payload', payload)" \
-		"redis.call('XADD', KEYS[1] .. ':due', '*', 'id', id," \
-		"'deadline', deadline, 'payload', payload)" \
-		"redis.call('HDEL', KEYS[1], id)"
-	check "another timer is dropped" await spoil "redis.call('HDEL', KEYS[1], id)"
+		await spoil "for _ = 1, 2 do redis.call('XADD', KEYS[1] .. ':due', '*'," \
+		"'id', id, 'deadline', deadline, 'payload', payload) end"
+	check "another timer is dropped" await spoil
 	ask 7001 xadd '{q:0}:due' '*' id 1 deadline 1 payload 1 >/dev/null
 	await said enough accounts
 	end TERM accounts
@@ -119,50 +118,48 @@ can_fail()
 	end TERM a
 }
 
-# spoil LUA...: run it for a timer that is far away; fails if there is none
+# spoil LUA...: remove the last timer, which is far away, and run that; fails if there is none
 spoil()
 {
 	[ "$(ask 7001 eval "
-		for _, id in ipairs(redis.call('HKEYS', KEYS[1])) do
-			local record = redis.call('HGET', KEYS[1], id)
-			local deadline, payload = record:match('^(%d+) (.*)\$')
-			if id ~= '' and tonumber(deadline) > ARGV[1] + 900000 then
-				$*
-				return 1
-			end
+		local id, deadline = unpack(redis.call('ZRANGE', KEYS[1] .. ':deadlines',
+			'+inf', ARGV[1] + 900000, 'BYSCORE', 'REV', 'LIMIT', 0, 1, 'WITHSCORES'))
+		if not id then
+			return 0
 		end
-		return 0" 1 '{q:0}' "$(redis_ms)")" = 1 ]
+		local payload = redis.call('HGET', KEYS[1] .. ':payloads', id)
+		redis.call('ZREM', KEYS[1] .. ':deadlines', id)
+		redis.call('HDEL', KEYS[1] .. ':payloads', id)
+		$*
+		return 1" 1 '{q:0}' "$(redis_ms)")" = 1 ]
 }
 
 # ---- the daemon ----
 
 daemon_killed()
 {
-	local kills=0
+	local kill
 
 	one_redis
 	daemon a
 	user
-	while [ $kills -lt $KILLS ]; do
+	for kill in $(seq $KILLS); do
 		nap 800
-		[ $((kills % 4)) != 0 ] || await_all_fire
+		[ $((kill % 4)) != 1 ] || await_all_fire
 		end KILL a
-		kills=$((kills + 1))
 		daemon a
 	done
-	check_accounts "a daemon that is killed $kills times"
+	check_accounts "a daemon that is killed $KILLS times"
 	check_daemons a
 }
 
 two_daemons()
 {
-	local round=0
-
 	one_redis
 	daemon a --serve-always
 	daemon b --serve-always
 	user
-	while [ $round -lt $ROUNDS ]; do
+	for _ in $(seq $ROUNDS); do
 		signal STOP a
 		check "one of two daemons serves all shards" await_all_fire
 		signal CONT a
@@ -170,7 +167,6 @@ two_daemons()
 		check "so does the other one" await_all_fire
 		signal CONT b
 		await_all_fire
-		round=$((round + 1))
 	done
 	check_accounts "two daemons that serve the same shards"
 	check_daemons a b
@@ -178,13 +174,11 @@ two_daemons()
 
 handover()
 {
-	local round=0
-
 	one_redis
 	daemon a
 	daemon b
 	user
-	while [ $round -lt $ROUNDS ]; do
+	for _ in $(seq $ROUNDS); do
 		check "two daemons share the shards" await shared_by a b
 		end TERM a
 		check "a daemon that is told to end succeeds" [ "$STATUS" = 0 ]
@@ -196,21 +190,40 @@ handover()
 		check "it takes the shards of one that was killed" await served_by a
 		await_all_fire
 		daemon b
-		round=$((round + 1))
 	done
 	check_accounts "daemons that come and go"
 	check_daemons a b
 }
 
+# A daemon also looks for what it should have heard whenever it renews its lease. Here, it does
+# not renew any.
+long_lease()
+{
+	one_redis
+	daemon a --lease 3600000
+	daemon b --lease 3600000
+	check "two daemons share the shards" await shared_by a b
+	check "they hear of timers that are due before all others" two_fire_each
+	end TERM a
+	check "one that leaves leaves its shards to the other" await served_by b
+	check "the other one has heard of that, and timers fire" two_fire_each
+	check_daemons b
+}
+
+# The daemons hear of the first timer, and then find the second one.
+two_fire_each()
+{
+	ask_all fcall hwt_schedule 1 SHARD one +10 payload two +1000 payload >/dev/null &&
+		await pending_is 0
+}
+
 daemon_stopped()
 {
-	local round=0
-
 	one_redis
 	daemon a
 	daemon b
 	user
-	while [ $round -lt $ROUNDS ]; do
+	for _ in $(seq $ROUNDS); do
 		await shared_by a b
 		signal STOP a
 		check "the shards of a daemon that stands still are taken" \
@@ -219,7 +232,6 @@ daemon_stopped()
 		signal CONT a
 		check "when it goes on, it gets shards" await shared_by a b
 		await_all_fire
-		round=$((round + 1))
 	done
 	check_accounts "a daemon that stands still for longer than its lease"
 	check_daemons a b
@@ -229,18 +241,15 @@ daemon_stopped()
 
 redis_killed()
 {
-	local round=0
-
 	one_redis --appendonly yes --appendfsync always
 	daemon a
 	user
-	while [ $round -lt $ROUNDS ]; do
+	for _ in $(seq $ROUNDS); do
 		nap 2000
 		end KILL redis-7001
 		nap 500
 		redis 7001 --appendonly yes --appendfsync always
 		check "after Redis was killed, timers fire" await_all_fire
-		round=$((round + 1))
 	done
 	check_accounts "a Redis that is killed"
 	check_daemons a
@@ -251,7 +260,7 @@ redis_killed()
 # fired in them would fire again.
 failover()
 {
-	local round=0 master=7001 replica=7002 other
+	local master=7001 replica=7002 other
 
 	one_redis
 	redis $replica --replicaof 127.0.0.1 $master
@@ -259,7 +268,7 @@ failover()
 	await follows $replica
 	daemon a
 	user --wait 1
-	while [ $round -lt $ROUNDS ]; do
+	for _ in $(seq $ROUNDS); do
 		await_all_fire
 		ask $master failover >/dev/null
 		check "the replica takes over when it is asked to" await is_master $replica
@@ -273,7 +282,6 @@ failover()
 		redis $replica --replicaof 127.0.0.1 $master
 		await follows $replica
 		check "after the master was killed, timers fire" await_all_fire
-		round=$((round + 1))
 	done
 	check_accounts "a Redis whose replica takes over"
 	check_daemons a
@@ -281,12 +289,12 @@ failover()
 
 cluster()
 {
-	local round=0 port other
+	local port other
 
 	six_redis
 	daemon a
 	user --wait 1
-	while [ $round -lt $ROUNDS ]; do
+	for _ in $(seq $ROUNDS); do
 		await_all_fire
 		port=$(master_of 0)
 		other=$(replica_of "$port")
@@ -304,7 +312,6 @@ cluster()
 		await follows "$port"
 		await cluster_is_ok
 		check "then timers fire on all nodes" await_all_fire
-		round=$((round + 1))
 	done
 	check_accounts "a Cluster whose nodes die"
 	check_daemons a
@@ -312,18 +319,17 @@ cluster()
 
 migration()
 {
-	local round=0 from to
+	local from to
 
 	six_redis
 	daemon a
 	user
-	while [ $round -lt $ROUNDS ]; do
+	for _ in $(seq $ROUNDS); do
 		await_all_fire
 		from=$(master_of 1)
 		to=$(another_master "$from")
 		check "a shard in use moves to another node" migrate 1 "$from" "$to"
 		check "there, its timers fire" await_all_fire
-		round=$((round + 1))
 	done
 	check_accounts "a shard that moves while it is in use"
 	check_daemons a
@@ -353,14 +359,12 @@ full()
 # The daemon `a` is in another network namespace, which is a host of its own; `b` is here.
 network_cut()
 {
-	local round=0
-
 	another_host
 	one_redis --bind 0.0.0.0 --protected-mode no
 	daemon b
 	daemon_elsewhere a
 	user
-	while [ $round -lt $ROUNDS ]; do
+	for _ in $(seq $ROUNDS); do
 		check "daemons on two hosts share the shards" await shared_by a b
 		ip link set here down
 		check "the shards of a host that is cut off are taken" await served_by b
@@ -369,7 +373,6 @@ network_cut()
 		check "when it can be reached again, it gets shards" await shared_by a b
 		await_all_fire
 		flicker
-		round=$((round + 1))
 	done
 	end KILL b
 	check "alone, it serves all" await served_by a
@@ -382,14 +385,11 @@ network_cut()
 # Short cuts, which TCP gets over or not
 flicker()
 {
-	local times=0
-
-	while [ $times -lt 5 ]; do
+	for _ in 1 2 3 4 5; do
 		ip link set here down
 		nap 600
 		ip link set here up
 		nap 600
-		times=$((times + 1))
 	done
 }
 
@@ -427,66 +427,37 @@ elsewhere()
 # that a consumer left is not idle for long. So here, others claim at once.
 
 # Redis lives in another time than the daemon.
-clocks_apart()
+clock_apart()
 {
-	local round=0
-
-	shift_clock 0
-	one_redis_elsewhen
-	daemon a --max-clock-offset 60000
-	user --moving-clock --claim-after 0
-	await_all_fire
-	while [ $round -lt $ROUNDS ]; do
-		shift_clock 3000
-		check "timers fire when Redis is 3 s ahead" await_all_fire
-		shift_clock -3000
-		check "timers fire when Redis is 3 s behind" await_all_fire
-		round=$((round + 1))
-	done
-	shift_clock 600000
-	check "beyond the bound, the daemon says so" await said clock a.log
-	shift_clock 1000
-	check "within the bound again, timers fire" await_all_fire
+	shift_clock -3600
+	RUN="env CLOCK_SHIFT=$WORK/clock LD_PRELOAD=/hwtimer/clock_shift.so"
+	one_redis
+	RUN=
+	check "Redis's clock is an hour behind" \
+		[ "$(redis_ms)" -lt $(($(date +%s)000 - 3000000)) ]
+	daemon a
+	user
+	check "then timers fire" await_all_fire
+	shift_clock 3600
+	check "timers fire when it is an hour ahead" await_all_fire
 	check_accounts "a Redis with a clock of its own"
 	check_daemons a
 }
 
-one_redis_elsewhen()
-{
-	RUN="env CLOCK_SHIFT=$WORK/clock LD_PRELOAD=/hwtimer/clock_shift.so"
-	one_redis
-	RUN=
-}
-
-# shift_clock MS: set the clock of Redis, relative to ours
+# shift_clock SECONDS: set the clock of Redis, relative to ours
 shift_clock()
 {
-	hold_redis
-	printf '%-63s\n' "$1" | dd of=$WORK/clock conv=notrunc 2>/dev/null
-	release_redis
-}
-
-# While a clock is set, no function may be between reading it and what it does then.
-hold_redis()
-{
-	ask 7001 client pause 1000000 write >/dev/null 2>&1
-}
-
-release_redis()
-{
-	ask 7001 client unpause >/dev/null 2>&1
+	printf '%-63s\n' "${1}000" | dd of=$WORK/clock conv=notrunc 2>/dev/null
 }
 
 # The clock of this machine, so of both, is set.
 clock_set()
 {
-	local round=0
-
 	one_redis
 	daemon a
-	user --moving-clock --claim-after 0
+	user --moving-clock 1 --claim-after 0
 	await_all_fire
-	while [ $round -lt $ROUNDS ]; do
+	for _ in $(seq $ROUNDS); do
 		step_clock 10
 		check "timers fire after the clock was set forwards" await_all_fire
 		step_clock -10
@@ -495,18 +466,17 @@ clock_set()
 		check "timers fire after it was set forwards by a day" await_all_fire
 		step_clock -86400
 		check "timers fire after it was set back by a day" await_all_fire
-		round=$((round + 1))
 	done
 	check_accounts "a clock that is set"
 	check_daemons a
 }
 
-# step_clock SECONDS
+# step_clock SECONDS: no function may be between reading the clock and what it does then
 step_clock()
 {
-	hold_redis
+	ask 7001 client pause 1000000 write >/dev/null 2>&1
 	date -s "@$(($(date +%s) + $1))" >/dev/null
-	release_redis
+	ask 7001 client unpause >/dev/null 2>&1
 }
 
 # Some timers are for next year. accounts would find any that is early.
@@ -516,7 +486,7 @@ year()
 
 	one_redis
 	daemon a --queue w:1
-	user --moving-clock --claim-after 0 --keep-far --far ${YEAR}000 --spread 2000
+	user --moving-clock 1 --claim-after 0 --keep-far 1 --far ${YEAR}000 --spread 2000
 	await said enough accounts
 	signal TERM accounts
 	check "what is left is for next year" await all_are_far
@@ -537,15 +507,9 @@ year()
 # Whether there are timers, and none of them within a day
 all_are_far()
 {
-	local shard=0 first tomorrow
-
-	tomorrow=$(($(redis_ms) + 86400000))
-	while [ $shard -lt $SHARDS ]; do
-		first=$(statistic first_slot "{q:$shard}")
-		[ "$first" = -1 ] || [ "$first" -gt $tomorrow ] || return
-		shard=$((shard + 1))
-	done
-	not pending_is 0
+	every next | awk -v tomorrow=$(($(redis_ms) + 86400000)) '
+		$1 <= tomorrow { near = 1 }
+		END { exit near }' && not pending_is 0
 }
 
 # A timer of another queue, of which accounts knows nothing
@@ -557,7 +521,7 @@ another_fires()
 
 none_is_pending()
 {
-	[ "$(statistic pending "$1")" = 0 ]
+	[ "$(ask 7001 zcard "$1:deadlines")" = 0 ]
 }
 
 pending_is()
@@ -579,19 +543,18 @@ dead_consumer()
 
 upgrade()
 {
-	local times=0
+	local time
 
 	one_redis
 	daemon a
 	user
-	while [ $times -lt $UPGRADES ]; do
-		(cat hwtimer.lua; echo "-- $times") |
+	for time in $(seq $UPGRADES); do
+		(cat hwtimer.lua; echo "-- $time") |
 			redis-cli -p 7001 -x function load replace >/dev/null
-		times=$((times + 1))
 		nap 200
 	done
 	check "with another library, timers fire" await_all_fire
-	check_accounts "a library that is replaced $times times"
+	check_accounts "a library that is replaced $UPGRADES times"
 	check_daemons a
 }
 
@@ -779,7 +742,7 @@ user()
 {
 	random 1000000000
 	./accounts --redis "$REDIS" --shards $SHARDS --timers $TIMERS --rate $RATE \
-		--seed $((RANDOM_NUMBER + 1)) --hold "$@" >$WORK/accounts 2>&1 &
+		--seed $((RANDOM_NUMBER + 1)) "$@" >$WORK/accounts 2>&1 &
 	keep accounts $!
 	await said running accounts
 }
@@ -805,36 +768,38 @@ check_daemons()
 	done
 }
 
-# Prints the daemons that hold leases, one a line, for each shard.
-holders()
+# ask_all COMMAND...: each command has a shard's key for SHARD
+ask_all()
 {
-	local shard=0
+	local shard
 
-	while [ $shard -lt $SHARDS ]; do
-		echo "get {q:$shard}:lease"
-		shard=$((shard + 1))
-	done | redis-cli -c -p "$(alive)" | grep -v '^->'
+	for shard in $(seq 0 $((SHARDS - 1))); do
+		echo "$*" | sed "s/SHARD/{q:$shard}/"
+	done | redis-cli -c -p "$(alive)"
+}
+
+# every NAME: prints a value of hwt_stats for each shard
+every()
+{
+	ask_all fcall hwt_stats 1 SHARD | awk -v wanted="$1" '
+		name == wanted { print }
+		{ name = $1 }'
 }
 
 served_by()
 {
-	[ "$(holders | sort -u)" = "$1" ] && [ "$(holders | grep -c .)" = $SHARDS ]
+	[ "$(every daemon | grep -c -x "$1")" = $SHARDS ]
 }
 
 shared_by()
 {
-	[ "$(holders | sort -u | tr '\n' ' ')" = "$1 $2 " ]
+	[ "$(every daemon | sort -u | tr '\n' ' ')" = "$1 $2 " ]
 }
 
 # Prints for each shard how many timers have fired.
 fired()
 {
-	local shard=0
-
-	while [ $shard -lt $SHARDS ]; do
-		echo "xinfo stream {q:$shard}:due"
-		shard=$((shard + 1))
-	done | redis-cli -c -p "$(alive)" | grep -A 1 '^entries-added' | grep '^[0-9]'
+	ask_all xinfo stream SHARD:due | grep -A 1 '^entries-added' | grep '^[0-9]'
 }
 
 # Prints the port of a server that answers.
@@ -870,21 +835,7 @@ all_have_fired()
 # Prints the number of timers that are pending.
 pending()
 {
-	local shard=0 all=0
-
-	while [ $shard -lt $SHARDS ]; do
-		all=$((all + $(statistic pending "{q:$shard}")))
-		shard=$((shard + 1))
-	done
-	echo $all
-}
-
-# statistic NAME KEY: prints a value of hwt_stats
-statistic()
-{
-	ask 7001 fcall hwt_stats 1 "$2" | awk -v wanted="$1" '
-		name == wanted { print }
-		{ name = $1 }'
+	every pending | awk '{ all += $1 } END { print all }'
 }
 
 # ---- helpers ----
@@ -895,11 +846,12 @@ run()
 	local start file
 
 	start=$(uptime_s)
-	HOPELESS=0
+	HOPELESS=0 TIMED_OUT=0
 	echo "# ==== $1"
 	rm -rf $WORK
 	mkdir -p $WORK
 	"$1"
+	check "all that $1 waited for has come" [ "$TIMED_OUT" = 0 ]
 	for file in "$WORK"/*.pid; do
 		[ ! -e "$file" ] || end KILL "$(basename "$file" .pid)"
 	done
@@ -983,7 +935,7 @@ await()
 		if [ "$HOPELESS" = 1 ] || [ $polls -ge "$PATIENCE" ]; then
 			echo "# timed out: $*"
 			[ "$HOPELESS" = 1 ] || show_all
-			HOPELESS=1
+			HOPELESS=1 TIMED_OUT=1
 			return 1
 		fi
 		# test/vm/run.sh ends a machine that is silent for long.
@@ -1007,7 +959,7 @@ value()
 # What may tell why something did not come about
 show_all()
 {
-	echo "# leases: $(holders | tr '\n' ' ')"
+	echo "# daemons: $(every daemon | tr '\n' ' ')"
 	tail -n 3 $WORK/*.log $WORK/accounts | sed 's/^/# /'
 }
 

@@ -4,8 +4,7 @@
  *
  * The auditor reads every entry of `due` once, without a group. The consumers of the group
  * read, acknowledge, and sometimes die before that; another one then claims what they
- * left. An entry is removed only when it is acknowledged, and is acknowledged only when
- * the auditor has seen it. Some shards are never empty unless the daemon removes what is
+ * left. The daemon removes what is acknowledged, and what the auditor has not seen is not
  * acknowledged.
  */
 #include <err.h>
@@ -89,8 +88,9 @@ static size_t audit_some(unsigned int shard)
 	struct entry entry;
 	size_t i, count;
 
-	command_words(pipeline_add(&pipeline, true), "XRANGE %s (%s + COUNT %d",
-		      link_due(shard), stream->audited, MAX_ENTRIES);
+	command_words("XRANGE %s:due (%s + COUNT %d", link_key(shard),
+		      stream->audited, MAX_ENTRIES);
+	pipeline_add(&pipeline, true);
 	pipeline_run(&pipeline, shard);
 	reply = pipeline.commands[0].reply;
 	expect_array(reply, "XRANGE");
@@ -103,7 +103,6 @@ static size_t audit_some(unsigned int shard)
 	if (count)
 		progress();
 	pipeline_clear(&pipeline);
-	free(pipeline.commands);
 	return count;
 }
 
@@ -128,88 +127,38 @@ void consume_open(void)
 	for (shard = 0; shard < options.shards; shard++) {
 		streams[shard] = (struct stream){ "0-0", "0-0" };
 		/* If it exists, this fails, and that is as good. */
-		command_words(pipeline_add(&pipeline, true),
-			      "XGROUP CREATE %s " GROUP " 0 MKSTREAM",
-			      link_due(shard));
+		command_words("XGROUP CREATE %s:due " GROUP " 0 MKSTREAM",
+			      link_key(shard));
+		pipeline_add(&pipeline, true);
 		pipeline_run(&pipeline, shard);
 		pipeline_clear(&pipeline);
-	}
-	free(pipeline.commands);
-}
-
-/*
- * Two ways to acknowledge, and three to remove what is acknowledged: hwt_ack does that,
- * consumers call hwt_trim, or the daemon alone does. Each shard uses one of them.
- */
-static bool uses_hwt_ack(unsigned int shard)
-{
-	return shard % 2;
-}
-
-static bool calls_hwt_trim(unsigned int shard)
-{
-	return shard % 4 == 0;
-}
-
-static struct command *add_ack(struct pipeline *pipeline, unsigned int shard)
-{
-	struct command *command = pipeline_add(pipeline, true);
-
-	if (uses_hwt_ack(shard))
-		command_words(command, "FCALL hwt_ack 1 %s " GROUP,
-			      link_key(shard));
-	else
-		command_words(command, "XACK %s " GROUP, link_due(shard));
-	return command;
-}
-
-static void trim(struct pipeline *pipeline, unsigned int shard)
-{
-	command_words(pipeline_add(pipeline, true), "FCALL hwt_trim 1 %s",
-		      link_key(shard));
-}
-
-static void check_integers(const struct pipeline *pipeline)
-{
-	const redisReply *reply;
-	size_t i;
-
-	for (i = 0; i < pipeline->used; i++) {
-		reply = pipeline->commands[i].reply;
-		if (reply->type != REDIS_REPLY_INTEGER && !counts.errors++)
-			printf("accounts: error: %s: %s\n",
-			       pipeline->commands[i].argv[1],
-			       reply->str ? reply->str : "no integer");
 	}
 }
 
 static void acknowledge(unsigned int shard, const redisReply *entries)
 {
 	struct pipeline pipeline = {};
-	struct command *command = add_ack(&pipeline, shard);
-	const redisReply *id;
+	const redisReply *reply, *id;
 	struct entry entry;
-	uint32_t version;
 	size_t i;
 
+	command_words("XACK %s:due " GROUP, link_key(shard));
 	for (i = 0; i < entries->elements; i++) {
 		id = entries->element[i]->element[0];
-		command_arg(command, id->str, id->len);
+		command_arg(id->str, id->len);
 	}
-	if (calls_hwt_trim(shard) && percent(20))
-		trim(&pipeline, shard);
+	pipeline_add(&pipeline, true);
 	pipeline_run(&pipeline, shard);
-	check_integers(&pipeline);
+	reply = pipeline.commands[0].reply;
+	if (reply->type != REDIS_REPLY_INTEGER && !counts.errors++)
+		printf("accounts: error: XACK: %s\n",
+		       reply->str ? reply->str : "no integer");
 	for (i = 0; i < entries->elements; i++) {
 		entry = entry_of(shard, entries->element[i]);
-		version = ledger_payload_version(entry.payload,
-						 entry.payload_length);
-		if (version != NO_VERSION)
-			ledger_acknowledged(version);
+		ledger_acknowledged(&entry);
 	}
 	progress();
 	pipeline_clear(&pipeline);
-	free(pipeline.commands);
 }
 
 /*
@@ -230,10 +179,12 @@ static void take_entries(unsigned int shard, const redisReply *entries,
 		acknowledge(shard, entries);
 }
 
-/* Runs a command that hands out entries, and TIME after it. */
+/* Runs the command, which hands out entries, and TIME after it. */
 static void run_with_time(struct pipeline *pipeline, unsigned int shard)
 {
-	command_words(pipeline_add(pipeline, true), "TIME");
+	pipeline_add(pipeline, false);
+	command_words("TIME");
+	pipeline_add(pipeline, true);
 	pipeline_run(pipeline, shard);
 }
 
@@ -257,10 +208,10 @@ static bool read_new(unsigned int shard)
 
 	if (!mortal)
 		snprintf(name, sizeof(name), "consumer-%u",
-			 (unsigned int)below(options.consumers));
-	command_words(pipeline_add(&pipeline, false),
-		      "XREADGROUP GROUP " GROUP " %s COUNT %lu STREAMS %s >",
-		      name, most, link_due(shard));
+			 (unsigned int)below(CONSUMERS));
+	command_words("XREADGROUP GROUP " GROUP
+		      " %s COUNT %lu STREAMS %s:due >",
+		      name, most, link_key(shard));
 	run_with_time(&pipeline, shard);
 	entries = entries_read(pipeline.commands[0].reply);
 	if (entries) {
@@ -271,7 +222,6 @@ static bool read_new(unsigned int shard)
 						       entries->elements;
 	}
 	pipeline_clear(&pipeline);
-	free(pipeline.commands);
 	return entries;
 }
 
@@ -281,9 +231,8 @@ static void claim(unsigned int shard)
 	struct pipeline pipeline = {};
 	const redisReply *reply;
 
-	command_words(pipeline_add(&pipeline, false),
-		      "XAUTOCLAIM %s " GROUP " claimer-%u %lu %s COUNT %d",
-		      link_due(shard), (unsigned int)below(options.consumers),
+	command_words("XAUTOCLAIM %s:due " GROUP " claimer-%u %lu %s COUNT %d",
+		      link_key(shard), (unsigned int)below(CONSUMERS),
 		      options.claim_after, streams[shard].cursor, MAX_ENTRIES);
 	run_with_time(&pipeline, shard);
 	reply = pipeline.commands[0].reply;
@@ -295,7 +244,6 @@ static void claim(unsigned int shard)
 			     percent(options.drop));
 	}
 	pipeline_clear(&pipeline);
-	free(pipeline.commands);
 }
 
 /* Consumes some, and returns whether there was anything new. */
@@ -310,21 +258,9 @@ bool consume(unsigned int shard)
 
 /* ---- the end ---- */
 
-/* Returns the value of @name in a reply to hwt_stats. */
-static long long statistic(const redisReply *reply, const char *name)
-{
-	const redisReply *value;
-
-	expect_array(reply, "hwt_stats");
-	value = value_of(reply, name);
-	return value->type == REDIS_REPLY_INTEGER ?
-		       value->integer :
-		       strtoll(value->str, NULL, 10);
-}
-
 /*
- * Returns whether @shard has no timer pending, and nothing in `due` that is not
- * acknowledged. The auditor has then seen all that was ever in `due`.
+ * Returns whether @shard has no timer pending, and nothing in `due`, from which the daemon
+ * removes what is acknowledged. The auditor has then seen all that was ever there.
  */
 bool consumed_all(unsigned int shard)
 {
@@ -332,18 +268,18 @@ bool consumed_all(unsigned int shard)
 	const redisReply *stats;
 	bool done;
 
-	if (calls_hwt_trim(shard))
-		trim(&pipeline, shard);
-	command_words(pipeline_add(&pipeline, true), "FCALL hwt_stats 1 %s",
-		      link_key(shard));
+	command_words("FCALL hwt_stats 1 %s", link_key(shard));
+	pipeline_add(&pipeline, true);
+	command_words("EXISTS %s:payloads", link_key(shard));
+	pipeline_add(&pipeline, true);
 	pipeline_run(&pipeline, shard);
-	stats = pipeline.commands[pipeline.used - 1].reply;
-	done = !statistic(stats, "pending") && !statistic(stats, "due");
-	if (done && statistic(stats, "slots"))
-		ledger_wrong("shard %u has no timer, and %lld slots", shard,
-			     statistic(stats, "slots"));
+	stats = pipeline.commands[0].reply;
+	expect_array(stats, "hwt_stats");
+	done = !value_of(stats, "pending")->integer &&
+	       !value_of(stats, "due")->integer;
+	if (done && pipeline.commands[1].reply->integer)
+		ledger_wrong("shard %u has no timer, and payloads", shard);
 	pipeline_clear(&pipeline);
-	free(pipeline.commands);
 	audit(shard);
 	return done;
 }

@@ -2,6 +2,7 @@
 /* The ledger: see ledger.h. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
@@ -12,40 +13,26 @@
 
 struct counts counts;
 
+const char *const kind_names[] = { "hwt_schedule", "hwt_add", "hwt_update",
+				   "hwt_move", "hwt_cancel" };
+
 /* An id, with its last version */
 struct id {
 	uint32_t shard;
 	uint32_t last;
 };
 
-/* A call, and its answer. Its versions or victims are [first, first + count). */
-struct call {
-	uint32_t first;
-	uint32_t count;
-	long answer;
-};
-
 static struct array versions = { .size = sizeof(struct version) };
 static struct array ids = { .size = sizeof(struct id) };
-static struct array schedules = { .size = sizeof(struct call) };
-static struct array cancels = { .size = sizeof(struct call) };
-
-/* The versions that cancels were sent for */
-static struct array victims = { .size = sizeof(uint32_t) };
 
 static struct version *version_at(uint32_t version)
 {
-	return array_at(&versions, version);
+	return version == NO_VERSION ? NULL : array_at(&versions, version);
 }
 
 static struct id *id_at(uint32_t id)
 {
 	return array_at(&ids, id);
-}
-
-static uint32_t victim_at(uint32_t index)
-{
-	return *(uint32_t *)array_at(&victims, index);
 }
 
 /* Returns a new id, which has no version yet. */
@@ -56,16 +43,6 @@ uint32_t ledger_new_id(uint32_t shard)
 	*id = (struct id){ shard, NO_VERSION };
 	counts.ids++;
 	return ids.used - 1;
-}
-
-uint32_t ledger_ids(void)
-{
-	return ids.used;
-}
-
-uint32_t ledger_shard(uint32_t id)
-{
-	return id_at(id)->shard;
 }
 
 /* Writes the text of @id, and returns its length. Some have bytes that need care. */
@@ -95,8 +72,8 @@ size_t ledger_payload(uint32_t version, char *text)
 	return length;
 }
 
-/* Returns the version that has this payload, or NO_VERSION. */
-uint32_t ledger_payload_version(const char *payload, size_t length)
+/* Returns the version that this payload names, or NO_VERSION. */
+static uint32_t payload_version(const char *payload, size_t length)
 {
 	char text[MAX_PAYLOAD];
 	uint32_t version = 0;
@@ -114,10 +91,10 @@ uint32_t ledger_payload_version(const char *payload, size_t length)
 	return version;
 }
 
-/* Returns the last version of @id that was scheduled, or NO_VERSION. */
-uint32_t ledger_last(uint32_t id)
+/* Returns the last version of @id that was scheduled, or NULL. */
+const struct version *ledger_last(uint32_t id)
 {
-	return id_at(id)->last;
+	return version_at(id_at(id)->last);
 }
 
 const struct version *ledger_version(uint32_t version)
@@ -125,180 +102,49 @@ const struct version *ledger_version(uint32_t version)
 	return version_at(version);
 }
 
+static bool is_pending(const struct version *version)
+{
+	return version && !version->fired && !version->gone;
+}
+
 /* Returns whether, as far as is known, a timer of @id is pending. */
 bool ledger_pending(uint32_t id)
 {
-	uint32_t last = ledger_last(id);
-
-	return last != NO_VERSION && !version_at(last)->fired &&
-	       !version_at(last)->cancelling;
-}
-
-static bool was_cancelled(const struct version *version)
-{
-	return version->cancelling && !version->fired;
-}
-
-/* Whether no timer of the id was pending when this version was scheduled. */
-static bool was_new(const struct version *version)
-{
-	const struct version *previous;
-
-	if (version->previous == NO_VERSION)
-		return true;
-	previous = version_at(version->previous);
-	return previous->fired || was_cancelled(previous);
-}
-
-/* Returns what a schedule must have answered, by what has fired so far. */
-static long true_schedule(const struct call *call)
-{
-	long count = 0;
-	uint32_t i;
-
-	for (i = 0; i < call->count; i++)
-		count += was_new(version_at(call->first + i));
-	return count;
-}
-
-/* Returns what a cancel must have answered, by what has fired so far. */
-static long true_cancel(const struct call *call)
-{
-	long count = 0;
-	uint32_t i;
-
-	for (i = 0; i < call->count; i++)
-		count += was_cancelled(version_at(victim_at(call->first + i)));
-	return count;
-}
-
-/* Begins a version of @id, and returns its number. Those of one call are adjacent. */
-uint32_t ledger_schedule(uint32_t id, int64_t deadline, bool relative)
-{
-	uint32_t previous = ledger_last(id);
-
-	struct version *version = array_add(&versions);
-
-	*version = (struct version){ .id = id,
-				     .previous = previous,
-				     .deadline = deadline,
-				     .relative = relative };
-	if (previous != NO_VERSION)
-		version_at(previous)->superseded = true;
-	id_at(id)->last = versions.used - 1;
-	return versions.used - 1;
-}
-
-/* @answer: the number of new timers, or NO_ANSWER if all are known to be scheduled */
-void ledger_scheduled(uint32_t first, uint32_t count, long answer)
-{
-	struct call *call = array_add(&schedules);
-
-	*call = (struct call){ first, count, answer };
-	counts.calls++;
-	counts.uncertain += answer == NO_ANSWER;
-	if (answer == NO_ANSWER)
-		answer = true_schedule(call);
-	counts.waiting += answer;
-}
-
-/* None of these versions was scheduled. The last one is undone first. */
-void ledger_not_scheduled(uint32_t first, uint32_t count)
-{
-	struct version *version;
-
-	counts.calls++;
-	while (count--) {
-		version = version_at(first + count);
-		version->refused = true;
-		id_at(version->id)->last = version->previous;
-		if (version->previous != NO_VERSION)
-			version_at(version->previous)->superseded = false;
-	}
-}
-
-/* Begins to cancel the ids @which, and returns the number of the cancel. */
-uint32_t ledger_cancel(const uint32_t *which, uint32_t count)
-{
-	uint32_t first = victims.used, *victim, last, i;
-	struct call *call;
-
-	for (i = 0; i < count; i++) {
-		last = ledger_last(which[i]);
-		if (last == NO_VERSION || version_at(last)->cancelling)
-			continue;
-		version_at(last)->cancelling = true;
-		victim = array_add(&victims);
-		*victim = last;
-	}
-	call = array_add(&cancels);
-	*call = (struct call){ .first = first, .count = victims.used - first };
-	return cancels.used - 1;
-}
-
-/* Returns the versions that are gone once the cancel was executed, and their @count. */
-const uint32_t *ledger_victims(uint32_t cancel, uint32_t *count)
-{
-	const struct call *call = array_at(&cancels, cancel);
-
-	*count = call->count;
-	return array_at(&victims, call->first);
-}
-
-/* @answer: the number that was cancelled, or NO_ANSWER if none of them is pending now */
-void ledger_cancelled(uint32_t cancel, long answer)
-{
-	struct call *call = array_at(&cancels, cancel);
-
-	call->answer = answer;
-	counts.calls++;
-	counts.uncertain += answer == NO_ANSWER;
-	counts.waiting -= answer == NO_ANSWER ? true_cancel(call) : answer;
-}
-
-/* The cancel was refused. */
-void ledger_not_cancelled(uint32_t cancel)
-{
-	struct call *call = array_at(&cancels, cancel);
-	uint32_t i;
-
-	counts.calls++;
-	for (i = 0; i < call->count; i++)
-		version_at(victim_at(call->first + i))->cancelling = false;
-	call->count = 0;
-}
-
-/* ---- what came of it ---- */
-
-static bool has_id(uint32_t id, const struct entry *entry)
-{
-	char text[MAX_ID];
-
-	return entry->id_length == ledger_id_text(id, text) &&
-	       !memcmp(entry->id, text, entry->id_length);
+	return is_pending(ledger_last(id));
 }
 
 /*
- * Returns the version that @entry is from, or NO_VERSION if its id, its deadline and its
- * payload do not fit together.
+ * Begins what a call does with @id. A move is to an absolute @deadline, and never to the
+ * one that the timer has.
  */
-static uint32_t version_of(const struct entry *entry)
+struct op ledger_op(enum kind kind, uint32_t id, int64_t deadline,
+		    bool relative)
 {
-	uint32_t number =
-		ledger_payload_version(entry->payload, entry->payload_length);
+	const struct version *last = ledger_last(id);
+	struct op op = { id, NO_VERSION, id_at(id)->last, NO_VERSION,
+			 is_pending(last) };
+	uint32_t number = versions.used;
+	bool moves = kind == MOVE && last;
 	struct version *version;
 
-	if (number == NO_VERSION)
-		return NO_VERSION;
-	version = version_at(number);
-	if (version->refused || !has_id(version->id, entry) ||
-	    ledger_shard(version->id) != entry->shard)
-		return NO_VERSION;
-	if (version->relative ? entry->deadline < version->deadline :
-				entry->deadline != version->deadline)
-		return NO_VERSION;
-	return number;
+	if (kind == CANCEL)
+		return op;
+	if (moves && (last->relative || last->deadline == deadline))
+		deadline = last->deadline - 1;
+	version = array_add(&versions);
+	*version = (struct version){ .id = id,
+				     .previous = op.previous,
+				     .payload = number,
+				     .deadline = deadline,
+				     .relative = relative };
+	if (moves)
+		version->payload = version_at(op.previous)->payload;
+	op.version = number;
+	id_at(id)->last = number;
+	return op;
 }
+
+/* ---- what is found ---- */
 
 static bool may_print(unsigned long *found)
 {
@@ -319,42 +165,79 @@ void ledger_wrong(const char *format, ...)
 	putchar('\n');
 }
 
-static void note_wrong(const char *where, const struct entry *entry)
+static bool has_deadline(const struct version *version, int64_t deadline)
 {
+	return version->relative ? deadline >= version->deadline :
+				   deadline == version->deadline;
+}
+
+/*
+ * Returns the version that @entry is from, or NO_VERSION if its id, its deadline and its
+ * payload do not fit together.
+ */
+uint32_t ledger_version_of(const struct entry *entry)
+{
+	uint32_t payload =
+		payload_version(entry->payload, entry->payload_length);
+	struct version *version = version_at(payload);
+	uint32_t number, id;
+	char text[MAX_ID];
+
+	if (!version)
+		return NO_VERSION;
+	id = version->id;
+	if (entry->shard != id_at(id)->shard ||
+	    entry->id_length != ledger_id_text(id, text) ||
+	    memcmp(entry->id, text, entry->id_length))
+		return NO_VERSION;
+	/* Those that have this payload are not older than it. */
+	for (number = id_at(id)->last;
+	     number != NO_VERSION && number >= payload;
+	     number = version->previous) {
+		version = version_at(number);
+		if (version->payload == payload &&
+		    has_deadline(version, entry->deadline))
+			return number;
+	}
+	return NO_VERSION;
+}
+
+static struct version *explained(const struct entry *entry, const char *where)
+{
+	struct version *version = version_at(ledger_version_of(entry));
+
+	if (version)
+		return version;
 	ledger_wrong("%s of id %.*s, deadline %lld, payload %.*s: unknown",
 		     where, (int)entry->id_length, entry->id,
 		     (long long)entry->deadline, (int)entry->payload_length,
 		     entry->payload);
+	return NULL;
 }
 
-static void note_early(const char *where, uint32_t version, int64_t deadline,
-		       int64_t time)
+static void note_early(const struct version *version, const char *where,
+		       int64_t deadline, int64_t time)
 {
-	if (may_print(&counts.early))
-		printf("accounts: early: id %u, version %u, in %s: by %lld ms\n",
-		       version_at(version)->id, version, where,
-		       (long long)(deadline - time));
+	if (time < deadline && may_print(&counts.early))
+		printf("accounts: early: id %u, in %s: by %lld ms\n",
+		       version->id, where, (long long)(deadline - time));
 }
 
 /* Takes note of an entry of `due`. Each is seen once. */
-uint32_t ledger_due(const struct entry *entry)
+void ledger_due(const struct entry *entry)
 {
-	uint32_t number = version_of(entry);
-	struct version *version;
+	struct version *version = explained(entry, "an entry");
 
 	counts.due++;
 	counts.waiting--;
-	if (number == NO_VERSION) {
-		note_wrong("an entry", entry);
-		return NO_VERSION;
-	}
-	version = version_at(number);
+	if (!version)
+		return;
+	if (version->gone)
+		ledger_wrong("id %u fired after it was cancelled or replaced",
+			     version->id);
 	if (version->fired++ && may_print(&counts.duplicates))
-		printf("accounts: duplicate: id %u, version %u fired again\n",
-		       version->id, number);
-	if (entry->time < entry->deadline)
-		note_early("due", number, entry->deadline, entry->time);
-	return number;
+		printf("accounts: duplicate: id %u fired again\n", version->id);
+	note_early(version, "due", entry->deadline, entry->time);
 }
 
 /*
@@ -363,112 +246,188 @@ uint32_t ledger_due(const struct entry *entry)
  */
 void ledger_delivered(const struct entry *entry, int64_t now)
 {
-	uint32_t number = version_of(entry);
-	struct version *version;
+	struct version *version = explained(entry, "a delivery");
 
-	if (number == NO_VERSION || !version_at(number)->fired) {
-		note_wrong("a delivery", entry);
+	if (!version)
 		return;
-	}
-	version = version_at(number);
+	if (!version->fired)
+		ledger_wrong("a delivery of id %u: there is no entry",
+			     version->id);
 	if (version->delivered++)
 		counts.redelivered++;
 	else
 		counts.delivered++;
-	if (now && now < entry->deadline)
-		note_early("a delivery", number, entry->deadline, now);
+	if (now)
+		note_early(version, "a delivery", entry->deadline, now);
 }
 
-/* Returns whether this is news. */
-bool ledger_acknowledged(uint32_t version)
+void ledger_acknowledged(const struct entry *entry)
 {
-	if (version_at(version)->acknowledged)
-		return false;
-	version_at(version)->acknowledged = true;
+	struct version *version = version_at(ledger_version_of(entry));
+
+	if (!version || version->acknowledged)
+		return;
+	version->acknowledged = true;
 	counts.acknowledged++;
-	return true;
+}
+
+/* ---- settling a call ---- */
+
+/* Undoes the versions that there never were; the last one of an id is the right one. */
+static void refuse(const struct op *op)
+{
+	struct version *version = version_at(op->version);
+
+	if (!version)
+		return;
+	version->refused = true;
+	while (version && version->refused) {
+		id_at(op->id)->last = version->previous;
+		version = version_at(version->previous);
+	}
+}
+
+/* The call was not executed. */
+void ledger_refused(const struct op *ops, uint32_t count)
+{
+	counts.calls++;
+	while (count--)
+		refuse(ops++);
+}
+
+static bool was_made(const struct op *op)
+{
+	return op->version != NO_VERSION &&
+	       (op->found == op->version || version_at(op->version)->fired);
+}
+
+/*
+ * Whether a call whose answer was lost was executed; a batch is, wholly or not at all. What
+ * the others do without a trace, they have not done.
+ */
+static bool was_executed(enum kind kind, const struct op *ops, uint32_t count)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		if (kind == SCHEDULE && was_made(&ops[i]))
+			return true;
+		if (kind == CANCEL && ops[i].found != NO_VERSION)
+			return false;
+	}
+	return kind != SCHEDULE;
+}
+
+/*
+ * Settles what a call that was executed did with one id; returns how much of the answer is
+ * due to that. @known: there was an answer
+ */
+static long settle(enum kind kind, const struct op *op, bool known)
+{
+	struct version *previous = version_at(op->previous);
+	/* If the call ended it, it cannot have fired since. */
+	bool pending = is_pending(previous);
+
+	if (kind != SCHEDULE && kind != CANCEL && !was_made(op)) {
+		if (known && (kind == ADD ? !op->was_pending : pending))
+			ledger_wrong("%s did not take id %u", kind_names[kind],
+				     op->id);
+		refuse(op);
+		return 0;
+	}
+	if (kind == ADD ? pending :
+			  !pending && (kind == UPDATE || kind == MOVE))
+		ledger_wrong("%s took id %u", kind_names[kind], op->id);
+	if (pending)
+		previous->gone = true;
+	if (kind == CANCEL) {
+		counts.waiting -= pending;
+		return pending;
+	}
+	counts.waiting += !pending;
+	return kind != SCHEDULE || !pending;
+}
+
+static void check_found(const struct op *op)
+{
+	uint32_t last = id_at(op->id)->last;
+
+	if (op->found == NO_VERSION ? is_pending(version_at(last)) :
+				      op->found != last)
+		ledger_wrong("after a call, id %u is version %d, not %d",
+			     op->id, (int)op->found, (int)last);
+}
+
+/*
+ * Settles a call: its ids have been queried after it, and what is in `due` has been seen
+ * after that. @answer: what it answered, or NO_ANSWER
+ */
+void ledger_settle(enum kind kind, const struct op *ops, uint32_t count,
+		   long answer)
+{
+	bool known = answer != NO_ANSWER;
+	long right = 0;
+	uint32_t i;
+
+	counts.uncertain += !known;
+	if (!known && !was_executed(kind, ops, count)) {
+		ledger_refused(ops, count);
+		return;
+	}
+	counts.calls++;
+	counts.by_kind[kind]++;
+	for (i = 0; i < count; i++)
+		right += settle(kind, &ops[i], known);
+	for (i = 0; i < count; i++)
+		check_found(&ops[i]);
+	if (!known)
+		answer = right;
+	if (answer != right && may_print(&counts.answers))
+		printf("accounts: answer: %s of %u said %ld, not %ld\n",
+		       kind_names[kind], count, answer, right);
+	if (kind == SCHEDULE || kind == ADD)
+		counts.scheduled += answer;
+	else if (kind == CANCEL)
+		counts.cancelled += answer;
 }
 
 /* ---- the balance ---- */
 
 /*
- * Checks the answers, and returns their sum. One that was lost counts as what it must have
- * been.
+ * Prints the balance, and returns whether it is right. @drained: Redis says that no timer
+ * is pending.
  */
-static long sum_of(const char *what, const struct array *calls,
-		   long (*true_answer)(const struct call *),
-		   unsigned long *wrong)
+bool ledger_balance(bool drained)
 {
-	const struct call *call;
-	long sum = 0, right;
-	uint32_t i;
-
-	for (i = 0; i < calls->used; i++) {
-		call = array_at(calls, i);
-		right = true_answer(call);
-		sum += call->answer == NO_ANSWER ? right : call->answer;
-		if (call->answer != NO_ANSWER && call->answer != right &&
-		    may_print(wrong))
-			printf("accounts: answer: a %s of %u said %ld, not %ld\n",
-			       what, call->count, call->answer, right);
-	}
-	return sum;
-}
-
-static unsigned long count_lost(void)
-{
-	unsigned long lost = 0;
-	struct version *version;
+	unsigned long lost = 0, undelivered = 0;
+	const struct version *version;
+	bool balanced = counts.scheduled == counts.cancelled + (long)counts.due;
 	uint32_t i;
 
 	for (i = 0; i < versions.used; i++) {
 		version = version_at(i);
-		if (version->fired || version->refused || version->superseded ||
-		    version->cancelling)
-			continue;
-		if (may_print(&lost))
-			printf("accounts: lost: id %u, version %u, deadline %lld\n",
-			       version->id, i, (long long)version->deadline);
+		undelivered += version->fired && !version->delivered;
+		if (is_pending(version) && !version->refused &&
+		    may_print(&lost))
+			printf("accounts: lost: id %u, deadline %lld\n",
+			       version->id, (long long)version->deadline);
 	}
-	return lost;
-}
-
-static unsigned long count_undelivered(void)
-{
-	unsigned long undelivered = 0;
-	uint32_t i;
-
-	for (i = 0; i < versions.used; i++)
-		undelivered += version_at(i)->fired &&
-			       !version_at(i)->delivered;
-	return undelivered;
-}
-
-/*
- * Prints the balance, and returns whether it is right. @drained: whether Redis says that
- * no timer is pending; if not, answers cannot be checked yet.
- */
-bool ledger_balance(bool drained)
-{
-	unsigned long answers = 0, lost = count_lost();
-	unsigned long undelivered = count_undelivered();
-	long scheduled =
-		sum_of("schedule", &schedules, true_schedule, &answers);
-	long cancelled = sum_of("cancel", &cancels, true_cancel, &answers);
-	bool balanced = scheduled == cancelled + (long)counts.due;
-
-	printf("accounts: ids=%lu calls=%lu uncertain=%lu refused=%lu errors=%lu\n",
+	printf("accounts: ids=%lu calls=%lu uncertain=%lu refused=%lu errors=%lu\naccounts:",
 	       counts.ids, counts.calls, counts.uncertain, counts.refused,
 	       counts.errors);
-	printf("accounts: scheduled=%ld cancelled=%ld due=%lu: %s\n", scheduled,
-	       cancelled, counts.due, balanced ? "they balance" : "NO BALANCE");
+	for (i = 0; i <= CANCEL; i++)
+		printf(" %s=%lu", kind_names[i], counts.by_kind[i]);
+	printf("\naccounts: scheduled=%ld cancelled=%ld due=%lu: %s\n",
+	       counts.scheduled, counts.cancelled, counts.due,
+	       balanced ? "they balance" : "NO BALANCE");
 	printf("accounts: early=%lu lost=%lu duplicates=%lu wrong=%lu answers=%lu\n",
-	       counts.early, lost, counts.duplicates, counts.wrong, answers);
+	       counts.early, lost, counts.duplicates, counts.wrong,
+	       counts.answers);
 	printf("accounts: delivered=%lu again=%lu undelivered=%lu acknowledged=%lu\n",
 	       counts.delivered, counts.redelivered, undelivered,
 	       counts.acknowledged);
 	return drained && balanced && !counts.early && !lost &&
-	       !counts.duplicates && !counts.wrong && !answers &&
+	       !counts.duplicates && !counts.wrong && !counts.answers &&
 	       !undelivered && !counts.errors &&
 	       counts.acknowledged == counts.due;
 }

@@ -13,7 +13,7 @@
 #include "link.h"
 
 #define MAX_NODES 64
-#define MAX_NAME 128
+#define MAX_KEY 32
 
 /* How long a server may take to answer, in s, before another one is tried */
 #define ANSWER_TIME 15
@@ -31,11 +31,9 @@ struct node {
 static struct node nodes[MAX_NODES];
 static unsigned int nr_nodes;
 
-/* For each shard: its node, as far as we know, and the names of its keys */
-static unsigned int nr_shards;
+/* For each shard: its node, as far as we know, and its key */
 static unsigned int *homes;
-static char (*keys)[MAX_NAME];
-static char (*dues)[MAX_NAME];
+static char (*keys)[MAX_KEY];
 
 /*
  * If not 0, a reply counts only when this many replicas have all that was written
@@ -165,7 +163,7 @@ static bool node_connect(struct node *node)
 }
 
 /* Opens the link. @addresses: HOST:PORT, separated by commas */
-void link_open(const char *addresses, const char *queue, unsigned int shards,
+void link_open(const char *addresses, unsigned int shards,
 	       unsigned int replicas)
 {
 	char *copy = strdup(addresses), *rest = copy, *address;
@@ -173,17 +171,13 @@ void link_open(const char *addresses, const char *queue, unsigned int shards,
 
 	homes = calloc(shards, sizeof(*homes));
 	keys = calloc(shards, sizeof(*keys));
-	dues = calloc(shards, sizeof(*dues));
-	if (!copy || !homes || !keys || !dues)
+	if (!copy || !homes || !keys)
 		errx(1, "no memory for %u shards", shards);
 	while ((address = strsep(&rest, ",")))
 		node_at(address);
 	free(copy);
-	for (i = 0; i < shards; i++) {
-		snprintf(keys[i], MAX_NAME, "{%s:%u}", queue, i);
-		snprintf(dues[i], MAX_NAME, "{%s:%u}:due", queue, i);
-	}
-	nr_shards = shards;
+	for (i = 0; i < shards; i++)
+		snprintf(keys[i], MAX_KEY, "{q:%u}", i);
 	wanted_replicas = replicas;
 	may_change_roles = replicas || nr_nodes > 1;
 }
@@ -193,96 +187,66 @@ const char *link_key(unsigned int shard)
 	return keys[shard];
 }
 
-const char *link_due(unsigned int shard)
-{
-	return dues[shard];
-}
-
 /* ---- commands ---- */
 
-static void *allocated(void *memory)
+/* The arguments of the command that is being made */
+static const char *args[MAX_ARGS];
+static size_t arg_lengths[MAX_ARGS];
+static int nr_args;
+
+void command_arg(const void *arg, size_t length)
 {
-	if (!memory)
-		errx(1, "no memory for a command");
-	return memory;
-}
+	char *copy = malloc(length + 1);
 
-static void *resized(void *memory, size_t count, size_t size)
-{
-	return allocated(realloc(memory, count * size));
-}
-
-/* Returns a new command, valid until the next one is added. */
-struct command *pipeline_add(struct pipeline *pipeline, bool repeatable)
-{
-	struct command *command;
-
-	if (pipeline->used == pipeline->room) {
-		pipeline->room = pipeline->room ? pipeline->room * 2 : 16;
-		pipeline->commands = resized(pipeline->commands, pipeline->room,
-					     sizeof(*command));
-	}
-	command = &pipeline->commands[pipeline->used++];
-	*command = (struct command){ .repeatable = repeatable };
-	return command;
-}
-
-void command_arg(struct command *command, const void *arg, size_t length)
-{
-	int argc = command->argc;
-
-	/* The room is for argc * 2 + 1, with the last argc that was a power of two. */
-	if (!(argc & (argc - 1))) {
-		command->argv = resized(command->argv, argc * 2 + 1,
-					sizeof(*command->argv));
-		command->lengths = resized(command->lengths, argc * 2 + 1,
-					   sizeof(*command->lengths));
-	}
-	command->argv[argc] = allocated(malloc(length + 1));
-	memcpy(command->argv[argc], arg, length);
-	command->lengths[argc] = length;
-	command->argc++;
+	if (!copy || nr_args == MAX_ARGS)
+		errx(1, "no room for an argument");
+	memcpy(copy, arg, length);
+	args[nr_args] = copy;
+	arg_lengths[nr_args++] = length;
 }
 
 /* Adds the words of the formatted text, which spaces separate. */
-void command_words(struct command *command, const char *format, ...)
+void command_words(const char *format, ...)
 {
 	char text[512], *rest = text, *word;
-	va_list args;
+	va_list list;
 
-	va_start(args, format);
-	if (vsnprintf(text, sizeof(text), format, args) >= (int)sizeof(text))
+	va_start(list, format);
+	if (vsnprintf(text, sizeof(text), format, list) >= (int)sizeof(text))
 		errx(1, "a command is too long: %s", text);
-	va_end(args);
+	va_end(list);
 	while ((word = strsep(&rest, " ")))
-		command_arg(command, word, strlen(word));
+		command_arg(word, strlen(word));
+}
+
+/* Adds the command that has been made. */
+void pipeline_add(struct pipeline *pipeline, bool repeatable)
+{
+	struct command *command = &pipeline->commands[pipeline->used++];
+
+	if (pipeline->used > MAX_COMMANDS)
+		errx(1, "more than %d commands", MAX_COMMANDS);
+	*command = (struct command){ .repeatable = repeatable };
+	command->length = redisFormatCommandArgv(&command->text, nr_args, args,
+						 arg_lengths);
+	if (command->length < 0)
+		errx(1, "no memory for a command");
+	while (nr_args)
+		free((char *)args[--nr_args]);
 }
 
 void pipeline_clear(struct pipeline *pipeline)
 {
 	struct command *command;
-	int i;
 
 	while (pipeline->used) {
 		command = &pipeline->commands[--pipeline->used];
-		for (i = 0; i < command->argc; i++)
-			free(command->argv[i]);
-		free(command->argv);
-		free(command->lengths);
+		redisFreeCommand(command->text);
 		freeReplyObject(command->reply);
 	}
 }
 
 /* ---- one attempt ---- */
-
-/* What became of an attempt */
-enum outcome {
-	ANSWERED, /* all commands have a reply or were redirected */
-	REDIRECTED, /* some were redirected: try again at once */
-	REFUSED, /* some were not executed: try again later */
-	MISPLACED, /* the server is not the master: try another one, later */
-	BROKEN, /* the replies are lost */
-};
 
 static bool open_command(const struct command *command)
 {
@@ -295,14 +259,15 @@ static bool begins(const redisReply *reply, const char *word)
 	       !strncmp(reply->str, word, strlen(word));
 }
 
-/* Whether Redis has not executed the command, and will, some time. */
+/* Whether Redis has not executed the command, and will, some time, or another server. */
 static bool is_temporary(const redisReply *reply)
 {
 	static const char *const errors[] = {
 		"TRYAGAIN",	  "CLUSTERDOWN", "LOADING",
 		"READONLY",	  "MASTERDOWN",	 "NOREPLICAS",
 		"BUSY ",	  "UNBLOCKED",	 "ERR Function not found",
-		"ERR max number", NULL
+		"ERR max number", "HWTSHARD",	 "MOVED ",
+		"ASK ",		  NULL
 	};
 	const char *const *error;
 
@@ -310,18 +275,6 @@ static bool is_temporary(const redisReply *reply)
 		if (begins(reply, *error))
 			return true;
 	return false;
-}
-
-/* The errors of a server that is not, or no longer, the master of the shard */
-static bool is_other_role(const redisReply *reply)
-{
-	return begins(reply, "READONLY") || begins(reply, "MASTERDOWN") ||
-	       begins(reply, "UNBLOCKED");
-}
-
-static void go_elsewhere(unsigned int shard)
-{
-	homes[shard] = (homes[shard] + 1) % nr_nodes;
 }
 
 /* Both MOVED and ASK read: WORD SLOT HOST:PORT */
@@ -336,9 +289,8 @@ static unsigned int target_of(const redisReply *reply)
 
 static void append(struct node *node, const struct command *command)
 {
-	if (redisAppendCommandArgv(node->context, command->argc,
-				   (const char **)command->argv,
-				   command->lengths) != REDIS_OK)
+	if (redisAppendFormattedCommand(node->context, command->text,
+					command->length) != REDIS_OK)
 		errx(1, "no memory for a command");
 }
 
@@ -353,29 +305,6 @@ static redisReply *next_reply(struct node *node)
 	return reply;
 }
 
-/* Sends one command to the node that ASK named. */
-static enum outcome ask_once(struct command *command, struct node *node)
-{
-	redisReply *reply;
-
-	if (!node_connect(node))
-		return REFUSED;
-	redisAppendCommand(node->context, "ASKING");
-	append(node, command);
-	reply = next_reply(node);
-	freeReplyObject(reply);
-	reply = reply ? next_reply(node) : NULL;
-	if (!reply)
-		return BROKEN;
-	if (is_temporary(reply) || begins(reply, "MOVED") ||
-	    begins(reply, "ASK")) {
-		freeReplyObject(reply);
-		return REFUSED;
-	}
-	command->reply = reply;
-	return ANSWERED;
-}
-
 static void lose(struct command *command)
 {
 	freeReplyObject(command->reply);
@@ -383,34 +312,41 @@ static void lose(struct command *command)
 	command->lost = !command->repeatable;
 }
 
-/* Takes the reply of one command. It stays open if it was not executed. */
-static enum outcome take_reply(struct command *command, redisReply *reply,
-			       unsigned int shard)
+/* Sends one command to the node that ASK named. */
+static void ask_once(struct command *command, struct node *node)
 {
-	enum outcome outcome = ANSWERED;
+	redisReply *reply;
 
-	if (begins(reply, "MOVED ")) {
-		homes[shard] = target_of(reply);
-		outcome = REDIRECTED;
-	} else if (begins(reply, "ASK ")) {
-		outcome = ask_once(command, &nodes[target_of(reply)]);
-		if (outcome == BROKEN) {
-			lose(command);
-			outcome = REFUSED;
-		}
-	} else if (is_temporary(reply)) {
-		outcome = is_other_role(reply) ? MISPLACED : REFUSED;
-	} else {
-		command->reply = reply;
-		return ANSWERED;
-	}
+	if (!node_connect(node))
+		return;
+	redisAppendCommand(node->context, "ASKING");
+	append(node, command);
+	reply = next_reply(node);
 	freeReplyObject(reply);
-	return outcome;
+	reply = reply ? next_reply(node) : NULL;
+	if (!reply)
+		lose(command);
+	else if (is_temporary(reply))
+		freeReplyObject(reply);
+	else
+		command->reply = reply;
 }
 
-static enum outcome worse(enum outcome one, enum outcome other)
+/* Takes the reply of one command, which stays open if it was not executed. */
+static void take_reply(struct command *command, redisReply *reply,
+		       unsigned int shard)
 {
-	return one > other ? one : other;
+	if (!is_temporary(reply)) {
+		command->reply = reply;
+		return;
+	}
+	if (begins(reply, "MOVED "))
+		homes[shard] = target_of(reply);
+	else if (begins(reply, "ASK "))
+		ask_once(command, &nodes[target_of(reply)]);
+	freeReplyObject(reply);
+	/* If it was not executed, nothing of it is lost with the attempt. */
+	command->sent = !open_command(command);
 }
 
 /*
@@ -420,124 +356,85 @@ static enum outcome worse(enum outcome one, enum outcome other)
 static bool wait_for_replicas(struct node *node)
 {
 	redisReply *reply;
-	bool ok, again;
+	long long count;
 
-	if (!wanted_replicas)
-		return true;
-	do {
-		reply = redisCommand(node->context, "WAIT %u " WAIT_TIME,
-				     wanted_replicas);
-		if (!reply) {
-			node_close(node);
+	for (;;) {
+		redisAppendCommand(node->context, "WAIT %u " WAIT_TIME,
+				   wanted_replicas);
+		reply = next_reply(node);
+		if (!reply)
 			return false;
-		}
-		ok = reply->type == REDIS_REPLY_INTEGER &&
-		     reply->integer >= wanted_replicas;
-		again = reply->type == REDIS_REPLY_INTEGER && !ok;
+		count = reply->type == REDIS_REPLY_INTEGER ? reply->integer :
+							     -1;
 		freeReplyObject(reply);
-		if (again)
-			idle(20);
-	} while (again);
-	return ok;
+		if (count < 0 || count >= wanted_replicas)
+			return count >= 0;
+		idle(20);
+	}
 }
 
-static void append_mark(struct node *node, unsigned int shard)
+/* Whether the replies before the mark are those of a master, and durable */
+static bool take_mark(struct node *node)
 {
-	if (may_change_roles)
-		redisAppendCommand(node->context, "SET %s:mark 1",
-				   link_key(shard));
-}
-
-/* Returns ANSWERED if the replies before the mark are those of a master, and durable. */
-static enum outcome take_mark(struct node *node, unsigned int shard)
-{
-	enum outcome outcome = ANSWERED;
-	struct command mark = { .repeatable = true };
 	redisReply *reply;
+	bool ok;
 
 	if (!may_change_roles)
-		return ANSWERED;
+		return true;
 	reply = next_reply(node);
-	if (!reply)
-		return BROKEN;
-	outcome = take_reply(&mark, reply, shard);
-	freeReplyObject(mark.reply);
-	if (outcome == REDIRECTED)
-		return outcome;
-	return outcome == ANSWERED && wait_for_replicas(node) ? ANSWERED :
-								BROKEN;
+	ok = reply && reply->type == REDIS_REPLY_STATUS;
+	freeReplyObject(reply);
+	return ok && wait_for_replicas(node);
 }
 
-static void send_open(struct pipeline *pipeline, struct node *node,
-		      unsigned int shard)
+/* Returns false if the replies are lost. */
+static bool take_replies(struct pipeline *pipeline, struct node *node,
+			 unsigned int shard)
 {
-	size_t i;
-
-	for (i = 0; i < pipeline->used; i++)
-		if (open_command(&pipeline->commands[i]))
-			append(node, &pipeline->commands[i]);
-	append_mark(node, shard);
-}
-
-/*
- * Forgets the replies of this attempt, which are of no worth. @sent: which commands were
- * part of it
- */
-static void lose_attempt(struct pipeline *pipeline, const bool *sent)
-{
-	size_t i;
-
-	for (i = 0; i < pipeline->used; i++)
-		if (sent[i])
-			lose(&pipeline->commands[i]);
-}
-
-static enum outcome take_replies(struct pipeline *pipeline, struct node *node,
-				 const bool *sent, unsigned int shard)
-{
-	enum outcome outcome = ANSWERED, mark;
 	redisReply *reply;
-	size_t i;
+	unsigned int i;
 
 	for (i = 0; i < pipeline->used; i++) {
-		if (!sent[i])
+		if (!pipeline->commands[i].sent)
 			continue;
 		reply = next_reply(node);
 		if (!reply)
-			return BROKEN;
-		outcome = worse(outcome, take_reply(&pipeline->commands[i],
-						    reply, shard));
+			return false;
+		take_reply(&pipeline->commands[i], reply, shard);
 	}
-	mark = take_mark(node, shard);
-	return worse(outcome, mark);
+	return take_mark(node);
 }
 
-static enum outcome attempt(struct pipeline *pipeline, unsigned int shard)
+/* Sends what is open. If the attempt fails, its replies are of no worth. */
+static void attempt(struct pipeline *pipeline, unsigned int shard)
 {
 	struct node *node = &nodes[homes[shard]];
-	enum outcome outcome;
-	bool *sent;
-	size_t i;
+	struct command *command;
+	unsigned int i;
 
 	if (!node_connect(node))
-		return MISPLACED;
-	sent = allocated(calloc(pipeline->used + 1, sizeof(*sent)));
-	for (i = 0; i < pipeline->used; i++)
-		sent[i] = open_command(&pipeline->commands[i]);
-	send_open(pipeline, node, shard);
-	outcome = take_replies(pipeline, node, sent, shard);
-	if (outcome == BROKEN) {
-		/* What a new connection must kill may still be on its way. */
-		node_close(node);
-		lose_attempt(pipeline, sent);
+		return;
+	for (i = 0; i < pipeline->used; i++) {
+		command = &pipeline->commands[i];
+		command->sent = open_command(command);
+		if (command->sent)
+			append(node, command);
 	}
-	free(sent);
-	return outcome;
+	if (may_change_roles)
+		redisAppendCommand(node->context, "SET %s:mark 1",
+				   link_key(shard));
+	if (take_replies(pipeline, node, shard))
+		return;
+	/* What a new connection must kill may still be on its way. */
+	node_close(node);
+	for (i = 0; i < pipeline->used; i++)
+		if (pipeline->commands[i].sent)
+			lose(&pipeline->commands[i]);
 }
 
 static bool has_open(const struct pipeline *pipeline)
 {
-	size_t i;
+	unsigned int i;
 
 	for (i = 0; i < pipeline->used; i++)
 		if (open_command(&pipeline->commands[i]))
@@ -558,15 +455,17 @@ static void settle_lost(void)
 /* Runs all commands of @pipeline. Those whose replies were lost have none. */
 void pipeline_run(struct pipeline *pipeline, unsigned int shard)
 {
-	enum outcome outcome;
+	unsigned int home;
 
 	while (has_open(pipeline)) {
-		outcome = attempt(pipeline, shard);
-		if (outcome >= MISPLACED)
-			go_elsewhere(shard);
-		if (outcome == BROKEN)
-			settle_lost();
-		if (outcome > REDIRECTED)
-			idle(50);
+		home = homes[shard];
+		attempt(pipeline, shard);
+		settle_lost();
+		if (!has_open(pipeline))
+			break;
+		/* If no other server was named, we try the next one. */
+		if (homes[shard] == home)
+			homes[shard] = (home + 1) % nr_nodes;
+		idle(50);
 	}
 }

@@ -11,36 +11,41 @@
 #include <stdint.h>
 #include <hiredis/hiredis.h>
 
+/* Most commands of a pipeline, and arguments of a command */
+#define MAX_COMMANDS 80
+#define MAX_ARGS 500
+
 /*
  * struct command - one command, and its reply
- * @repeatable: it may be sent again when its reply was lost
+ * @text: the command, as it is sent
  * @reply: NULL if its reply was lost; then it was executed once, or not at all, and will
  *	not be executed any more
+ * @repeatable: it may be sent again when its reply was lost
+ * @lost: its reply was lost, and it is not sent again
+ * @sent: it is part of the attempt that goes on
  */
 struct command {
-	int argc;
-	char **argv;
-	size_t *lengths;
+	char *text;
+	int length;
 	redisReply *reply;
-	bool repeatable;
-	bool lost;
+	bool repeatable, lost, sent;
 };
 
 /* A pipeline of commands for one shard. Clear it before its first use. */
 struct pipeline {
-	struct command *commands;
-	size_t used, room;
+	struct command commands[MAX_COMMANDS];
+	unsigned int used;
 };
 
-void link_open(const char *addresses, const char *queue, unsigned int shards,
+void link_open(const char *addresses, unsigned int shards,
 	       unsigned int replicas);
 const char *link_key(unsigned int shard);
-const char *link_due(unsigned int shard);
 
-struct command *pipeline_add(struct pipeline *pipeline, bool repeatable);
-void command_arg(struct command *command, const void *arg, size_t length);
-void command_words(struct command *command, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+/* A command is its words, then its arguments; pipeline_add() adds what these are. */
+void command_words(const char *format, ...)
+	__attribute__((format(printf, 1, 2)));
+void command_arg(const void *arg, size_t length);
+void pipeline_add(struct pipeline *pipeline, bool repeatable);
 void pipeline_run(struct pipeline *pipeline, unsigned int shard);
 void pipeline_clear(struct pipeline *pipeline);
 

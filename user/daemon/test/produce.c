@@ -2,9 +2,9 @@
 /*
  * The side of accounts that schedules, moves and cancels.
  *
- * A round is one pipeline of calls to one shard, with each id in at most one of them. If
- * the answer to a call was lost, the round reads back whether it was executed: a timer
- * that the call made is pending, or has fired.
+ * A round is one pipeline of calls to one shard, with each id in at most one of them. Then
+ * all of these ids are queried, and the auditor reads what has fired. So also what became
+ * of a call whose answer was lost is known.
  */
 #include <err.h>
 #include <inttypes.h>
@@ -26,13 +26,13 @@
 /* The delay of each timer with a relative deadline, in ms */
 #define RELATIVE 700
 
-enum kind { TIME, SCHEDULE, CANCEL, QUERY };
+#define NO_ID UINT32_MAX
 
 /* A call of the round. Its place is that of its command in the pipeline. */
 struct plan {
 	enum kind kind;
-	uint32_t first, count; /* SCHEDULE: versions */
-	uint32_t number; /* CANCEL: of the ledger; QUERY: an id */
+	uint32_t count;
+	struct op ops[MAX_BATCH];
 };
 
 /* A shard, with the ids of its timers */
@@ -43,11 +43,13 @@ struct shard {
 
 static struct shard *shards;
 static uint32_t round_number;
+static bool ending; /* No timer is far away any more. */
 
 /* For each id, the last round that it was part of */
 static struct array rounds = { .size = sizeof(uint32_t) };
 
-static struct plan plans[MAX_CALLS + 2];
+static struct plan plans[MAX_CALLS];
+static struct pipeline pipeline;
 
 void produce_open(void)
 {
@@ -109,331 +111,224 @@ static uint32_t old_id(unsigned int shard)
 	return new_id(shard);
 }
 
-static int64_t far_delay(void)
-{
-	return options.far + below(options.spread);
-}
-
 static int64_t random_deadline(int64_t now)
 {
+	int64_t delay = below(options.spread);
+
 	switch (below(20)) {
 	case 0:
 	case 1: /* past */
 		return now - (int64_t)below(10000);
-	case 2: /* at the border of a slot */
-		return (now + (int64_t)below(options.spread)) & ~1023LL;
-	case 3:
-	case 4: /* many at once */
+	case 2:
+	case 3: /* many at once */
 		return now - now % 500 + 1000;
-	case 5:
-		return now + far_delay();
+	case 4:
+		return now + delay + (ending ? 0 : options.far);
 	default:
-		return now + below(options.spread);
+		return now + delay;
 	}
-}
-
-static uint32_t new_version(unsigned int shard, uint32_t id)
-{
-	int64_t now = shards[shard].now;
-
-	if (!options.moving_clock && percent(5))
-		return ledger_schedule(id, now + RELATIVE, true);
-	return ledger_schedule(id, random_deadline(now), false);
-}
-
-/* ---- commands ---- */
-
-static struct command *function(struct pipeline *pipeline, const char *name,
-				unsigned int shard, bool repeatable)
-{
-	struct command *command = pipeline_add(pipeline, repeatable);
-
-	command_words(command, "FCALL %s 1 %s", name, link_key(shard));
-	return command;
-}
-
-static void add_id(struct command *command, uint32_t id)
-{
-	char text[MAX_ID];
-
-	command_arg(command, text, ledger_id_text(id, text));
-}
-
-static void add_version(struct command *command, uint32_t number)
-{
-	const struct version *version = ledger_version(number);
-	char text[MAX_PAYLOAD];
-
-	add_id(command, version->id);
-	if (version->relative)
-		command_words(command, "+%d", RELATIVE);
-	else
-		command_words(command, "%" PRId64, version->deadline);
-	command_arg(command, text, ledger_payload(number, text));
-}
-
-static void add_time(struct pipeline *pipeline)
-{
-	plans[pipeline->used].kind = TIME;
-	command_words(pipeline_add(pipeline, true), "TIME");
 }
 
 /* ---- planning a round ---- */
 
-/*
- * Plans to schedule @count ids. @old: the share in percent of ids that are not new. One in
- * ten batches names an id twice; the last one counts.
- */
-static void plan_schedule(struct pipeline *pipeline, unsigned int shard,
-			  uint32_t count, unsigned int old)
+static void add_id(uint32_t id)
 {
-	struct plan *plan = &plans[pipeline->used];
-	struct command *command =
-		function(pipeline, "hwt_schedule", shard, false);
-	bool twice = count > 1 && percent(10);
-	uint32_t i, version = NO_VERSION, id = 0;
+	char text[MAX_ID];
 
-	*plan = (struct plan){ .kind = SCHEDULE, .count = count };
-	for (i = 0; i < count; i++) {
-		if (i + 1 < count || !twice)
-			id = percent(old) ? old_id(shard) : new_id(shard);
-		version = new_version(shard, id);
-		add_version(command, version);
-	}
-	plan->first = version + 1 - count;
+	command_arg(text, ledger_id_text(id, text));
 }
 
-static void plan_cancel(struct pipeline *pipeline, unsigned int shard,
-			uint32_t count)
+static void add_op(enum kind kind, const struct op *op)
 {
-	struct plan *plan = &plans[pipeline->used];
-	struct command *command =
-		function(pipeline, "hwt_cancel", shard, false);
-	uint32_t ids[MAX_BATCH], i;
+	const struct version *version = ledger_version(op->version);
+	char text[MAX_PAYLOAD];
 
-	for (i = 0; i < count; i++) {
-		ids[i] = old_id(shard);
-		add_id(command, ids[i]);
-	}
-	*plan = (struct plan){ .kind = CANCEL,
-			       .number = ledger_cancel(ids, count) };
+	add_id(op->id);
+	if (kind == CANCEL)
+		return;
+	command_words("%s%" PRId64, version->relative ? "+" : "",
+		      version->relative ? RELATIVE : version->deadline);
+	if (kind != MOVE)
+		command_arg(text, ledger_payload(op->version, text));
 }
 
-static void plan_query(struct pipeline *pipeline, unsigned int shard)
+static void plan(enum kind kind, unsigned int shard, const uint32_t *ids,
+		 uint32_t count)
 {
-	struct plan *plan = &plans[pipeline->used];
-	uint32_t id = old_id(shard);
-
-	add_id(function(pipeline, "hwt_query", shard, true), id);
-	*plan = (struct plan){ .kind = QUERY, .number = id };
-}
-
-static uint32_t batch(void)
-{
-	return 2 + below(MAX_BATCH - 1);
-}
-
-static void plan_call(struct pipeline *pipeline, unsigned int shard)
-{
-	unsigned int choice = below(100);
-
-	if (choice < 50)
-		plan_schedule(pipeline, shard, 1, 0);
-	else if (choice < 60)
-		plan_schedule(pipeline, shard, batch(), 0);
-	else if (choice < 72)
-		plan_schedule(pipeline, shard, 1, 100);
-	else if (choice < 78)
-		plan_schedule(pipeline, shard, batch(), 50);
-	else if (choice < 90)
-		plan_cancel(pipeline, shard, 1);
-	else if (choice < 93)
-		plan_cancel(pipeline, shard, batch() / 2);
-	else
-		plan_query(pipeline, shard);
-}
-
-/* ---- reading back ---- */
-
-/* Returns the version in one element of the reply to a query, or NO_VERSION. */
-static uint32_t queried_version(const redisReply *reply)
-{
-	if (reply->type != REDIS_REPLY_ARRAY || reply->elements < 2)
-		return NO_VERSION;
-	return ledger_payload_version(reply->element[1]->str,
-				      reply->element[1]->len);
-}
-
-/*
- * Returns whether one of @versions is pending. After that, those that were and are not any
- * more have been cancelled, or are in the ledger as fired.
- */
-static bool any_pending(unsigned int shard, const uint32_t *versions,
-			uint32_t count)
-{
-	struct pipeline pipeline = {};
-	struct command *command;
-	bool found = false;
-	redisReply *reply;
+	struct plan *plan = &plans[pipeline.used];
+	int64_t now = shards[shard].now;
+	bool relative;
 	uint32_t i;
 
-	command = function(&pipeline, "hwt_query", shard, true);
-	for (i = 0; i < count; i++)
-		add_id(command, ledger_version(versions[i])->id);
-	pipeline_run(&pipeline, shard);
-	audit(shard);
-	reply = pipeline.commands[0].reply;
-	for (i = 0; i < count && i < reply->elements; i++)
-		found |= queried_version(reply->element[i]) == versions[i];
-	if (reply->type == REDIS_REPLY_ERROR)
-		errx(1, "hwt_query: %s", reply->str);
-	pipeline_clear(&pipeline);
-	return found;
-}
-
-/* A batch is executed wholly or not at all. */
-static bool was_scheduled(const struct plan *plan, unsigned int shard)
-{
-	uint32_t versions[MAX_BATCH], i;
-
-	for (i = 0; i < plan->count; i++)
-		versions[i] = plan->first + i;
-	if (any_pending(shard, versions, plan->count))
-		return true;
-	for (i = 0; i < plan->count; i++)
-		if (ledger_version(versions[i])->fired)
-			return true;
-	return false;
-}
-
-static bool was_cancelled(const struct plan *plan, unsigned int shard)
-{
-	uint32_t count;
-	const uint32_t *victims = ledger_victims(plan->number, &count);
-
-	return !count || !any_pending(shard, victims, count);
+	plan->kind = kind;
+	plan->count = count;
+	command_words("FCALL %s 1 %s", kind_names[kind], link_key(shard));
+	for (i = 0; i < count; i++) {
+		relative = kind < MOVE && !options.moving_clock && percent(5);
+		plan->ops[i] = ledger_op(kind, ids[i],
+					 relative ? now + RELATIVE :
+						    random_deadline(now),
+					 relative);
+		add_op(kind, &plan->ops[i]);
+	}
+	pipeline_add(&pipeline, false);
 }
 
 /*
- * Finds out what became of the calls whose answers were lost, and opens those again that
- * were not executed. Returns whether there are any.
+ * Plans a call with @count ids. @old: the share in percent of ids that are not new. One in
+ * ten batches of hwt_schedule names an id twice; the last one counts.
  */
-static bool reopen_lost(struct pipeline *pipeline, unsigned int shard)
+static void plan_random(enum kind kind, unsigned int shard, uint32_t count,
+			unsigned int old)
 {
-	struct command *command;
-	bool reopened = false;
-	size_t i;
+	uint32_t ids[MAX_BATCH], i;
 
-	for (i = 0; i < pipeline->used; i++) {
-		command = &pipeline->commands[i];
-		if (!command->lost)
-			continue;
-		command->lost = plans[i].kind == SCHEDULE ?
-					was_scheduled(&plans[i], shard) :
-					was_cancelled(&plans[i], shard);
-		reopened |= !command->lost;
-	}
-	return reopened;
+	for (i = 0; i < count; i++)
+		ids[i] = percent(old) ? old_id(shard) : new_id(shard);
+	if (kind == SCHEDULE && count > 1 && percent(10))
+		ids[count - 1] = ids[count - 2];
+	plan(kind, shard, ids, count);
+}
+
+static void plan_call(unsigned int shard)
+{
+	uint32_t batch = 2 + below(MAX_BATCH - 1);
+	unsigned int choice = below(100);
+
+	if (choice < 46)
+		plan_random(SCHEDULE, shard, 1, 0);
+	else if (choice < 56)
+		plan_random(SCHEDULE, shard, batch, 0);
+	else if (choice < 62)
+		plan_random(SCHEDULE, shard, 1, 100);
+	else if (choice < 67)
+		plan_random(SCHEDULE, shard, batch, 50);
+	else if (choice < 72)
+		plan_random(ADD, shard, batch, 50);
+	else if (choice < 77)
+		plan_random(UPDATE, shard, 1 + below(10), 95);
+	else if (choice < 87)
+		plan_random(MOVE, shard, 1 + below(10), 95);
+	else if (choice < 97)
+		plan_random(CANCEL, shard, 1, 100);
+	else
+		plan_random(CANCEL, shard, batch / 2, 100);
 }
 
 /* ---- taking answers ---- */
 
 /* Redis has no memory for it, and says so before it does anything. */
-static bool is_full(const redisReply *reply)
+static void note_error(const redisReply *reply)
 {
-	return reply->type == REDIS_REPLY_ERROR &&
-	       !strncmp(reply->str, "OOM ", 4);
-}
+	const char *text = reply->type == REDIS_REPLY_ERROR ? reply->str :
+							      "no integer";
 
-static void settle_error(const struct plan *plan, const redisReply *reply)
-{
-	if (is_full(reply) && !counts.refused++)
-		printf("accounts: Redis is full: %s\n", reply->str);
-	if (!is_full(reply) && counts.errors++ < 5)
-		printf("accounts: error: %s\n",
-		       reply->type == REDIS_REPLY_ERROR ? reply->str :
-							  "no integer");
-	if (plan->kind == SCHEDULE)
-		ledger_not_scheduled(plan->first, plan->count);
-	else
-		ledger_not_cancelled(plan->number);
-}
-
-/* An id that is not pending must be in the ledger as fired or cancelled. */
-static void settle_query(const struct plan *plan, const redisReply *reply,
-			 unsigned int shard)
-{
-	uint32_t id = plan->number, version;
-
-	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 1) {
-		ledger_wrong("a query of id %u: %s", id,
-			     reply->str ? reply->str : "no array of one");
-		return;
+	if (!strncmp(text, "OOM ", 4)) {
+		if (!counts.refused++)
+			printf("accounts: Redis is full: %s\n", text);
+	} else if (counts.errors++ < 5) {
+		printf("accounts: error: %s\n", text);
 	}
-	version = queried_version(reply->element[0]);
-	if (version == NO_VERSION)
-		audit(shard);
-	if (version == NO_VERSION ? ledger_pending(id) :
-				    version != ledger_last(id))
-		ledger_wrong("a query of id %u found version %d, not %d", id,
-			     (int)version, (int)ledger_last(id));
 }
 
-static void settle(const struct plan *plan, const struct command *command,
-		   unsigned int shard)
+/* @reply: an element of that of hwt_query */
+static uint32_t found_version(unsigned int shard, uint32_t id,
+			      const redisReply *reply)
 {
-	const redisReply *reply = command->reply;
-	long answer = reply ? reply->integer : NO_ANSWER;
+	struct entry entry = { .shard = shard };
+	uint32_t version;
+	char text[MAX_ID];
 
-	if (plan->kind == TIME)
-		shards[shard].now = reply_time(reply);
-	else if (plan->kind == QUERY)
-		settle_query(plan, reply, shard);
-	else if (reply && reply->type != REDIS_REPLY_INTEGER)
-		settle_error(plan, reply);
-	else if (plan->kind == SCHEDULE)
-		ledger_scheduled(plan->first, plan->count, answer);
-	else
-		ledger_cancelled(plan->number, answer);
+	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2)
+		return NO_VERSION;
+	entry.id = text;
+	entry.id_length = ledger_id_text(id, text);
+	entry.deadline = reply->element[0]->integer;
+	entry.payload = reply->element[1]->str;
+	entry.payload_length = reply->element[1]->len;
+	version = ledger_version_of(&entry);
+	if (version == NO_VERSION)
+		ledger_wrong("id %u has a deadline or payload of no call", id);
+	return version;
+}
+
+static void take_found(struct plan *plan, unsigned int shard,
+		       const redisReply *reply)
+{
+	struct op *op;
+	uint32_t i;
+
+	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != plan->count)
+		errx(1, "hwt_query: %s", reply->str ? reply->str : "?");
+	for (i = 0; i < plan->count; i++) {
+		op = &plan->ops[i];
+		op->found = found_version(shard, op->id, reply->element[i]);
+	}
+}
+
+/* Queries the ids of the first @calls plans; then enters what has fired in the ledger. */
+static void read_back(unsigned int shard, unsigned int calls)
+{
+	struct pipeline queries = {};
+	uint32_t i, k;
+
+	for (i = 0; i < calls; i++) {
+		command_words("FCALL hwt_query 1 %s", link_key(shard));
+		for (k = 0; k < plans[i].count; k++)
+			add_id(plans[i].ops[k].id);
+		pipeline_add(&queries, true);
+	}
+	pipeline_run(&queries, shard);
+	for (i = 0; i < calls; i++)
+		take_found(&plans[i], shard, queries.commands[i].reply);
+	pipeline_clear(&queries);
+	audit(shard);
 }
 
 /* Runs the round, and enters its results in the ledger. */
-static void run_round(struct pipeline *pipeline, unsigned int shard)
+static void run_round(unsigned int shard)
 {
-	size_t i;
+	unsigned int calls = pipeline.used, i;
+	const redisReply *reply;
 
-	do
-		pipeline_run(pipeline, shard);
-	while (reopen_lost(pipeline, shard));
-	for (i = 0; i < pipeline->used; i++)
-		settle(&plans[i], &pipeline->commands[i], shard);
-	if (pipeline->used > 1)
+	command_words("TIME");
+	pipeline_add(&pipeline, true);
+	pipeline_run(&pipeline, shard);
+	shards[shard].now = reply_time(pipeline.commands[calls].reply);
+	if (calls)
+		read_back(shard, calls);
+	for (i = 0; i < calls; i++) {
+		reply = pipeline.commands[i].reply;
+		if (!reply || reply->type == REDIS_REPLY_INTEGER) {
+			ledger_settle(plans[i].kind, plans[i].ops,
+				      plans[i].count,
+				      reply ? reply->integer : NO_ANSWER);
+		} else {
+			note_error(reply);
+			ledger_refused(plans[i].ops, plans[i].count);
+		}
+	}
+	if (calls)
 		progress();
-	pipeline_clear(pipeline);
+	pipeline_clear(&pipeline);
 }
 
-static void begin_round(struct pipeline *pipeline, unsigned int shard)
+static void begin_round(unsigned int shard)
 {
 	round_number++;
-	if (!shards[shard].now) {
-		add_time(pipeline);
-		run_round(pipeline, shard);
-	}
+	if (!shards[shard].now)
+		run_round(shard);
 }
 
 /* Makes up to MAX_CALLS @calls to @shard, and returns whether it made any. */
 bool produce(unsigned int shard, unsigned int calls)
 {
-	struct pipeline pipeline = {};
-
 	if (!calls)
 		return false;
-	begin_round(&pipeline, shard);
+	begin_round(shard);
 	while (pipeline.used < calls && pipeline.used < MAX_CALLS)
-		plan_call(&pipeline, shard);
-	add_time(&pipeline);
-	run_round(&pipeline, shard);
-	free(pipeline.commands);
+		plan_call(shard);
+	run_round(shard);
 	return true;
 }
 
@@ -448,66 +343,28 @@ static uint32_t next_far(unsigned int shard, uint32_t *from)
 	while (*from < own->ids.used) {
 		id = id_at(&own->ids, (*from)++);
 		if (ledger_pending(id) &&
-		    ledger_version(ledger_last(id))->deadline >
+		    ledger_last(id)->deadline >
 			    own->now + 2 * (int64_t)options.spread)
 			return id;
 	}
-	return UINT32_MAX;
-}
-
-static void plan_nearer(struct pipeline *pipeline, unsigned int shard,
-			const uint32_t *ids, uint32_t count)
-{
-	struct plan *plan = &plans[pipeline->used];
-	struct command *command =
-		function(pipeline, "hwt_schedule", shard, false);
-	uint32_t i, version = NO_VERSION;
-	int64_t deadline;
-
-	for (i = 0; i < count; i++) {
-		deadline = shards[shard].now + below(options.spread);
-		version = ledger_schedule(ids[i], deadline, false);
-		add_version(command, version);
-	}
-	*plan = (struct plan){ .kind = SCHEDULE,
-			       .first = version + 1 - count,
-			       .count = count };
-}
-
-static void plan_dropping(struct pipeline *pipeline, unsigned int shard,
-			  const uint32_t *ids, uint32_t count)
-{
-	struct plan *plan = &plans[pipeline->used];
-	struct command *command =
-		function(pipeline, "hwt_cancel", shard, false);
-	uint32_t i;
-
-	for (i = 0; i < count; i++)
-		add_id(command, ids[i]);
-	*plan = (struct plan){ .kind = CANCEL,
-			       .number = ledger_cancel(ids, count) };
+	return NO_ID;
 }
 
 /* Cancels half of the timers that are far away, and brings the others nearer. */
 void produce_end(unsigned int shard)
 {
 	uint32_t ids[MAX_BATCH], count, from = 0;
-	struct pipeline pipeline = {};
 
+	ending = true;
 	shards[shard].now = 0; /* The clock may have been set. */
 	do {
-		begin_round(&pipeline, shard);
-		for (count = 0; count < MAX_BATCH; count++) {
-			ids[count] = next_far(shard, &from);
-			if (ids[count] == UINT32_MAX)
-				break;
-		}
-		if (count && percent(50))
-			plan_nearer(&pipeline, shard, ids, count);
-		else if (count)
-			plan_dropping(&pipeline, shard, ids, count);
-		add_time(&pipeline);
-		run_round(&pipeline, shard);
+		begin_round(shard);
+		count = 0;
+		while (count < MAX_BATCH &&
+		       (ids[count] = next_far(shard, &from)) != NO_ID)
+			count++;
+		if (count)
+			plan(percent(50) ? MOVE : CANCEL, shard, ids, count);
+		run_round(shard);
 	} while (count);
-	free(pipeline.commands);
 }

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Redis servers for tests: private ones, on free ports, in directories of their own."""
 
+import contextlib
 import functools
 import os
 import pathlib
+import re
 import shutil
 import socket
 import subprocess
@@ -87,6 +89,23 @@ class Server:
     def connect(self):
         return redis.Redis(port=self.port)
 
+    def as_user(self, rights, keys):
+        """A client of a user who has these rights and no others, besides calling functions"""
+        self.client.execute_command('ACL', 'SETUSER', 'limited', 'reset', 'on', '>secret', *keys,
+                                    '+client|setname', '+fcall', '+fcall_ro',
+                                    *['+' + right for right in rights])
+        return redis.Redis(port=self.port, username='limited', password='secret')
+
+    def commands(self, function, *args):
+        """The commands that the server runs for this call"""
+        seen = []
+        with self.client.monitor() as monitor:
+            function(*args)
+            self.client.ping()
+            while 'PING' not in seen:
+                seen.append(monitor.next_command()['command'])
+        return seen
+
     def load(self):
         self.client.execute_command('FUNCTION', 'LOAD', 'REPLACE', LIBRARY.read_bytes())
 
@@ -103,6 +122,10 @@ class Server:
         """As the machine's end would do it"""
         self.process.kill()
         self.process.wait()
+
+    def has_cluster_of_two(self):
+        info = str(self.client.execute_command('CLUSTER', 'INFO'))      # or a dictionary
+        return all(re.search(text, info) for text in (r'_state\W+ok\b', r'_known_nodes\W+2\b'))
 
     def replicate(self, master):
         self.client.execute_command('REPLICAOF', '127.0.0.1', master.port)
@@ -129,3 +152,16 @@ class Server:
 
     def __exit__(self, *_):
         self.end()
+
+
+@contextlib.contextmanager
+def cluster_of_two():
+    """Two servers in a cluster, of which the first one has all slots"""
+    options = {'cluster_enabled': 'yes', 'cluster_node_timeout': '2000',
+               'cluster_allow_replica_migration': 'no'}
+    with Server(**options) as a, Server(**options) as b:
+        a.client.execute_command('CLUSTER', 'ADDSLOTSRANGE', 0, 16383)
+        a.client.execute_command('CLUSTER', 'MEET', '127.0.0.1', b.port)
+        while not (a.has_cluster_of_two() and b.has_cluster_of_two()):
+            time.sleep(0.02)
+        yield a, b

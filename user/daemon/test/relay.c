@@ -6,10 +6,9 @@
  *	usage: relay PORT REDIS-PORT
  *
  * Connections to PORT of this machine go to REDIS-PORT of it. On SIGUSR1, the relay stops
- * forwarding each connection that has sent an XREAD, in both directions, for ever; on
- * SIGUSR2, each one that has sent hwt_lease. It keeps such a connection open, and TCP's
- * probes are answered, so only a program that expects an answer can notice. Other
- * connections, and new ones, go on.
+ * forwarding each connection that has sent an XREAD, in both directions, for ever. It keeps
+ * such a connection open, and TCP's probes are answered, so only a program that expects an
+ * answer can notice. Other connections, and new ones, go on.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -29,18 +28,18 @@
 /**
  * struct connection - a client and Redis
  * @ends: the client's socket, and the one to Redis
- * @signal: the signal that stops it, by its requests; 0: none
+ * @reads: it has sent an XREAD
  * @lost: nothing is forwarded any more
  */
 struct connection {
 	int ends[2];
-	int signal;
+	bool reads;
 	bool lost;
 };
 
 static struct connection connections[CONNECTIONS_MAX];
 static int nr_connections;
-/* Signal that came, or 0; set in ppoll() only: otherwise signals are blocked. */
+/* The signal came; set in ppoll() only: otherwise it is blocked. */
 static sig_atomic_t received;
 
 static void die(const char *what)
@@ -51,16 +50,7 @@ static void die(const char *what)
 
 static void on_signal(int signal)
 {
-	received = signal;
-}
-
-static void take_note(struct connection *connection, const char *request,
-		      size_t length)
-{
-	if (memmem(request, length, "XREAD", 5))
-		connection->signal = SIGUSR1;
-	else if (memmem(request, length, "hwt_lease", 9))
-		connection->signal = SIGUSR2;
+	received = 1;
 }
 
 static struct sockaddr_in local(const char *port)
@@ -128,8 +118,8 @@ static bool forward(struct connection *connection, int from)
 
 	if (length <= 0)
 		return false;
-	if (!from)
-		take_note(connection, bytes, length);
+	if (!from && memmem(bytes, length, "XREAD", 5))
+		connection->reads = true;
 	for (; done < length; done += part) {
 		part = write(connection->ends[!from], bytes + done,
 			     length - done);
@@ -140,12 +130,12 @@ static bool forward(struct connection *connection, int from)
 }
 
 /* Prints the number of connections, so that a test knows that it is done. */
-static void lose_connections(int signal)
+static void lose_connections(void)
 {
 	int i, count = 0;
 
 	for (i = 0; i < nr_connections; i++) {
-		connections[i].lost |= connections[i].signal == signal;
+		connections[i].lost |= connections[i].reads;
 		count += connections[i].lost;
 	}
 	printf("%d lost\n", count);
@@ -175,7 +165,7 @@ static void serve(int listener, const char *redis, const sigset_t *mask)
 	    errno != EINTR)
 		die("ppoll");
 	if (received) {
-		lose_connections(received);
+		lose_connections();
 		received = 0;
 		return;
 	}
@@ -201,10 +191,8 @@ int main(int argc, char **argv)
 	}
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGUSR1);
-	sigaddset(&mask, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &mask, &before);
 	sigaction(SIGUSR1, &action, NULL);
-	sigaction(SIGUSR2, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	listener = listen_at(argv[1]);
 	for (;;)

@@ -6,6 +6,8 @@ import sys
 import time
 import traceback
 
+import redis
+
 TESTS = []
 
 
@@ -24,6 +26,15 @@ def expect_error(code, function, *args):
         assert text.split(' ')[0] == code or text.startswith(known.get(code, '\0')), text
         return text
     raise AssertionError('%s expected, but the result is %r' % (code, result))
+
+
+def fails(function, *args):
+    """Calls it, and returns whether Redis refused that"""
+    try:
+        function(*args)
+    except redis.RedisError:
+        return True
+    return False
 
 
 def main(title):
