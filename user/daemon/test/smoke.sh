@@ -13,6 +13,9 @@
 # because a lease is renewed. A timer that is to be moved or cancelled is an hour away, as the
 # machine may stand still for a while.
 
+# Options and lists are several words, and daemon() sets PID_NAME.
+# shellcheck disable=SC2046,SC2048,SC2086,SC2154
+
 # Each begins with an empty Redis, and starts daemons of its own.
 SECTIONS="versions timers rights acknowledged many_acknowledged idle settings
 	databases metrics unread share killed clocks silence overwritten
@@ -48,7 +51,6 @@ main()
 	make_users
 	wrong_usage
 	without_module
-	# shellcheck disable=SC2048 # one word each
 	for SECTION in ${*:-$SECTIONS}; do
 		redis flushall >/dev/null
 		"$SECTION"
@@ -92,7 +94,6 @@ wrong_usage()
 		'serve --queue q:1:1024' 'serve --queue q:16385' 'serve --queue q:1 --ahead 5' \
 		'serve --queue q:1 --db one' 'serve --queue q:1 --user u' \
 		'status --queue q:1 --redis redis://u:p@host' 'status --queue q:1 --redis ,'; do
-		# shellcheck disable=SC2086 # several words
 		check "refused: $arguments" fails 2 "hwtimerd --help" ./hwtimerd $arguments
 	done
 	check "help that cannot be printed is an error" fails 1 "No space" ./hwtimerd --help
@@ -103,8 +104,7 @@ without_module()
 	# Whatever is opened gets the lowest free number. That of standard error must not be a
 	# connection: Redis would get the messages.
 	./hwtimerd serve --queue q:1 2>&- &
-	check "without standard error, messages go nowhere" \
-		await is /dev/null readlink /proc/$!/fd/2
+	check "without standard error, messages go nowhere" await is /dev/null readlink /proc/$!/fd/2
 	kill $!
 
 	# A shell makes a FIFO of <(), and it is empty when the password is read once more.
@@ -114,9 +114,7 @@ without_module()
 
 	daemon b
 	check "without the functions, a daemon says what installs them" says b "hwtimerd load"
-	# shellcheck disable=SC2086 # one word each
-	check "load that cannot say what it did is an error" \
-		fails 1 "No space" ./hwtimerd load $LOADER
+	check "load that cannot print is an error" fails 1 "No space" ./hwtimerd load $LOADER
 	check "but it has installed them: the daemon serves" await serves b 4
 	check "a timer comes" comes one
 	check "metrics tell that there is no module" is 0 metric b kernel_timers
@@ -135,17 +133,14 @@ without_module()
 versions()
 {
 	functions_of_version 99.0
-	# shellcheck disable=SC2086 # one word each
 	check "load does not replace newer functions" \
 		fails 1 "has functions 99.0.*nothing is replaced" ./hwtimerd load $LOADER
 	daemon a
 	check "a daemon does not work with them" says a "version 99.0"
 	redis function delete hwtimer >/dev/null
-	# shellcheck disable=SC2086 # one word each
 	check "load installs its own when they are gone" has installed ./hwtimerd load $LOADER
 	check "the daemon then serves, without being started again" await serves a 4
 	functions_of_version 0.1
-	# shellcheck disable=SC2086 # one word each
 	check "load replaces older ones" has installed ./hwtimerd load $LOADER
 	check "a timer comes" comes one
 }
@@ -195,21 +190,17 @@ rights()
 	starts a
 	for call in "schedule one +$HOUR p two +$HOUR p" "add three +$HOUR p" "update one +$HOUR p" \
 		"move one +$HOUR" "cancel one" "query two" "purge"; do
-		# shellcheck disable=SC2086 # several words
 		check "a producer may do this: $call" not has "ERR\|NOPERM" produce hwt_$call
 	done
 	check "a producer may do this: list" not has "ERR\|NOPERM" produce hwt_list "1 one" 10
 	check "a timer comes" comes three
 	for call in "xgroup create $DUE group 0" "xreadgroup group group me streams $DUE >" \
 		"xautoclaim $DUE group other 0 0" "xack $DUE group 1-0"; do
-		# shellcheck disable=SC2086 # several words
 		check "a consumer may do this: $call" not has "ERR\|NOPERM" as consumer $call
 	done
 	check "a producer cannot read what is due" has NOPERM as producer xrange $DUE - +
-	check "a producer cannot schedule in another queue" \
-		has NOPERM as producer fcall hwt_schedule 1 '{other:0}' id +$HOUR payload
-	check "a consumer cannot schedule" \
-		has NOPERM as consumer fcall hwt_schedule 1 '{q:0}' id +$HOUR payload
+	check "nor schedule elsewhere" has NOPERM as producer fcall hwt_schedule 1 '{other:0}' id 1 p
+	check "a consumer cannot schedule" has NOPERM as consumer fcall hwt_schedule 1 '{q:0}' id 1 p
 	check "the daemon cannot do anything else" has NOPERM as hwtimerd flushall
 
 	redis acl setuser hwtimerd -xadd >/dev/null
@@ -242,7 +233,6 @@ many_acknowledged()
 	starts a --lease 1000 --keep
 	make_groups
 	for batch in 1 2 3 4 5 6 7 8 9 10; do
-		# shellcheck disable=SC2046 # many words
 		produce hwt_schedule $(seq 1000 | sed "s/.*/$batch-& $PAST p/") >/dev/null
 	done
 	check "10,000 timers come" await is 10000 redis xlen $DUE
@@ -265,7 +255,6 @@ make_groups()
 handle()
 {
 	as consumer xreadgroup group "$1" me streams $DUE '>' >/dev/null
-	# shellcheck disable=SC2046 # many words
 	as consumer xack $DUE "$1" $(entries) >/dev/null
 }
 
@@ -275,7 +264,6 @@ idle()
 {
 	starts a
 	check "a daemon comes to each shard" await is "20 8 8" sent
-	# shellcheck disable=SC2046 # many words
 	produce hwt_schedule $(seq 300 | sed "s/.*/far& +$HOUR p/") >/dev/null
 	check "it hears of timers" await is "20 8 9" sent
 	starts b --db 1 --lease 2000
@@ -344,7 +332,6 @@ metrics()
 		await is 0 metric a 'group_lag{shard="{q:1}",group="odd?"}'
 	check "... have the same labels twice" \
 		[ -z "$(scrape a | sed -n 's/^\([^#].*\) .*/\1/p' | sort | uniq -d)" ]
-	# shellcheck disable=SC2154 # daemon() sets it
 	kill -STOP "$PID_a"
 	check "status does not wait for ever for a daemon that stands still" \
 		fails 1 "no answer" ./hwtimerd status --lease 200 --metrics $WORK/a.metrics
@@ -376,7 +363,8 @@ share()
 	check "another daemon gets its share" await serves b 2
 	check "the first one has the others" await serves a 2
 	check "status shows that" has '^{q:2} .* b$' status
-	starts c --serve-always
+	daemon c --serve-always
+	check "with --serve-always, another one serves all shards" await serves c 4
 	check "a timer comes once" comes one
 	check "those that share do not hear of --serve-always" serves b 2
 	check "SIGTERM ends one with status 0" ends TERM a
@@ -504,7 +492,6 @@ lost_wheel()
 {
 	starts a
 	produce hwt_schedule one +1000 payload >/dev/null
-	# shellcheck disable=SC2154 # daemon() sets it
 	./stop_wheels "$PID_a"
 	check "a timer comes although the wheel has been stopped" await has_come one
 	check "another one comes" comes two
@@ -560,10 +547,10 @@ cluster()
 	check "the cluster is ready" await has state:ok redis -p 7101 cluster info
 	await has state:ok redis -p 7102 cluster info
 	check "a node names no host" has 'MOVED .* :7102' redis -p 7101 get '{q:0}'
-	check "load finds both" \
-		[ "$(./hwtimerd load --redis 127.0.0.1:7101 | grep -c installed)" = 2 ]
-	starts a --redis 127.0.0.1:7101
-	check "status asks both" [ "$(status --redis 127.0.0.1:7101 | grep -c '^{.* a$')" = 4 ]
+	check "load finds both" has 7102.*installed ./hwtimerd load --redis 127.0.0.1:7101
+	daemon a --redis 127.0.0.1:7101
+	check "a daemon serves shards of both" await serves a 4
+	check "status asks both" has '^{q:0}.* a$' status --redis 127.0.0.1:7101
 	end_daemons
 	redis -p 7101 shutdown
 	redis -p 7102 shutdown
@@ -591,7 +578,6 @@ daemon()
 	shift
 	RUNNING="$RUNNING $name"
 	rm -f "$WORK/$name.log"
-	# shellcheck disable=SC2086 # several words
 	(
 		${FILES:+ulimit -n $FILES}
 		exec ./hwtimerd serve --queue q:4 --name "$name" --lease $HOUR $DAEMON_USER \
@@ -600,11 +586,11 @@ daemon()
 	eval "PID_$name=$!"
 }
 
-# starts NAME [OPTION...]
+# starts NAME [OPTION...]: and serves all shards
 starts()
 {
 	daemon "$@"
-	check "a daemon serves all shards" await serves "$1" 4
+	await serves "$1" 4 || check "daemon $1 serves all shards" false
 }
 
 # ends SIGNAL NAME: whether the daemon ends with status 0
@@ -626,7 +612,7 @@ end_daemons()
 	local name
 
 	for name in $RUNNING; do
-		check "SIGTERM ends daemon $name with status 0" ends TERM "$name"
+		ends TERM "$name" || check "SIGTERM ends daemon $name with status 0" false
 	done
 }
 
@@ -644,7 +630,6 @@ says()
 
 status()
 {
-	# shellcheck disable=SC2086 # one word each
 	./hwtimerd status --queue q:4 $DAEMON_USER "$@"
 }
 
