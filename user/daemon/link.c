@@ -22,9 +22,10 @@
 #define WAIT_FIRST 50
 #define WAIT_LONGEST 2000
 
-/* Made anew for the first of some look-ups: the files that it reads may have changed. */
+/* ns after which the resolver reads its files again, as they may have changed */
+#define RESOLVER_AGE (10000 * NS_PER_MS)
+
 static struct evdns_base *resolver;
-static unsigned int nr_lookups;
 
 static void on_timer(evutil_socket_t unused, short what, void *arg);
 
@@ -222,7 +223,9 @@ static void on_reply(struct redisAsyncContext *redis, void *answer, void *arg)
 			   link_advice(reply->str));
 		return;
 	}
-	if (link_is_up(link) && reply->type != REDIS_REPLY_ERROR)
+	/* That INFO is answered says nothing of hwt_fire. */
+	if (link_is_up(link) && command->kind != COMMAND_CONNECT &&
+	    reply->type != REDIS_REPLY_ERROR)
 		link->failures = 0;
 	if (command->answer)
 		command->answer(link_is_up(link) ? link->arg : link, reply);
@@ -374,7 +377,6 @@ static void on_lookup(int error, struct evutil_addrinfo *all, void *arg)
 	struct link *link = arg;
 	unsigned int i;
 
-	nr_lookups--;
 	/* There may be no link any more. */
 	if (error == EVUTIL_EAI_CANCEL)
 		return;
@@ -393,15 +395,24 @@ static void on_lookup(int error, struct evutil_addrinfo *all, void *arg)
 
 /*
  * A file that is missing or odd leaves 127.0.0.1 as the server to ask, and /etc/hosts.
- * evdns_base_new() would fail if it had to read it.
+ * evdns_base_new() would fail if it had to read it. The resolver stays: with many links, some
+ * look-up is always under way.
  */
-static void make_resolver(struct event_base *base)
+static void need_resolver(struct event_base *base)
 {
-	if (resolver)
-		evdns_base_free(resolver, 1);
-	resolver = need(evdns_base_new(base, EVDNS_BASE_DISABLE_WHEN_INACTIVE));
+	static int64_t end;
+
+	if (resolver && now_ns() < end)
+		return;
+	end = now_ns() + RESOLVER_AGE;
+	if (!resolver)
+		resolver = need(
+			evdns_base_new(base, EVDNS_BASE_DISABLE_WHEN_INACTIVE));
+	evdns_base_clear_nameservers_and_suspend(resolver);
+	evdns_base_clear_host_addresses(resolver);
 	evdns_base_resolv_conf_parse(resolver, DNS_OPTIONS_ALL,
 				     "/etc/resolv.conf");
+	evdns_base_resume(resolver);
 }
 
 /* libevent may call on_lookup() at once; then it returns NULL. */
@@ -410,8 +421,7 @@ static void look_up(struct link *link)
 	struct evutil_addrinfo hints = { .ai_family = AF_UNSPEC,
 					 .ai_socktype = SOCK_STREAM };
 
-	if (!nr_lookups++)
-		make_resolver(link->base);
+	need_resolver(link->base);
 	link->lookup = evdns_getaddrinfo(resolver, link->address.host, NULL,
 					 &hints, on_lookup, link);
 }

@@ -288,6 +288,8 @@ static void choose_name(struct options *options)
 
 static void check_together(const struct options *options)
 {
+	if (options->pace > options->lease / 3)
+		usage("--pace is at most a third of --lease");
 	if (options->user && !options->password_file)
 		usage("--user needs --password-file");
 	if (!options->tls &&

@@ -21,6 +21,9 @@
 /* What the functions count as: after all deadlines */
 #define NEVER INT64_MAX
 
+/* ms: the last time that the functions know */
+#define TIME_MAX (1LL << 53)
+
 /* Shards that have not been left */
 static unsigned int nr_joined;
 
@@ -69,6 +72,11 @@ struct fired {
 	const struct redisReply *lateness;
 };
 
+static bool parse_time(const struct redisReply *reply, int64_t *time)
+{
+	return reply_number(reply, time) && *time >= -1 && *time <= TIME_MAX;
+}
+
 static bool parse_fired(const struct redisReply *reply, struct fired *fired)
 {
 	struct redisReply **part = reply->element;
@@ -78,8 +86,8 @@ static bool parse_fired(const struct redisReply *reply, struct fired *fired)
 		return false;
 	fired->daemon = part[0];
 	fired->lateness = part[7];
-	return reply_number(part[1], &fired->now) &&
-	       reply_number(part[2], &fired->next) &&
+	return parse_time(part[1], &fired->now) &&
+	       parse_time(part[2], &fired->next) &&
 	       reply_number(part[3], &fired->is_fresh) &&
 	       reply_number(part[4], &fired->count) &&
 	       reply_number(part[5], &fired->trimmed) &&
@@ -133,7 +141,10 @@ static void take_fired(struct shard *shard, const struct fired *fired)
 	int64_t us = fired->next * 1000 - fired->now;
 
 	shard->is_ours = reply_is(fired->daemon, shard->options->name);
-	shard->first = fired->next < 0 ? NEVER : now_ns() + us * 1000;
+	/* A renewal looks again long before what is days away, and 300 years are too many ns. */
+	shard->first = fired->next < 0 || us > INT32_MAX * 1000LL ?
+			       NEVER :
+			       now_ns() + us * 1000;
 	/* More timers are due already: there is no time to wait. */
 	if (shard->is_ours && fired->next >= 0 && us <= 0)
 		shard->earliest = 0;
@@ -171,7 +182,7 @@ static void call_fire(struct shard *shard)
 
 	shard->earliest = now + options->pace * NS_PER_MS;
 	shard->heard = NEVER;
-	if (now >= shard->renew) {
+	if (now >= shard->renew || !shard->is_ours) {
 		shard->renew = now + options->lease * NS_PER_MS / 3;
 		shard->trim_in -= !!shard->trim_in;
 		life = options->serve_always ? 0 : options->lease;
@@ -187,39 +198,43 @@ static void call_fire(struct shard *shard)
 
 static void listen_to_news(struct shard *shard);
 
-/* The entry of the stream "news": a deadline, or that the daemons have changed */
+/* An entry of the stream "news": a deadline, or that the daemons have changed */
 static void take_news(struct shard *shard, const struct redisReply *entry)
 {
-	const struct redisReply *fields = entry->element[1];
+	const struct redisReply *fields;
 	int64_t deadline, then, first;
 
+	if (!reply_is_array(entry, 2) || !reply_is_text(entry->element[0]) ||
+	    !reply_is_array(entry->element[1], 2))
+		return;
+	fields = entry->element[1];
 	snprintf(shard->cursor, CURSOR_ROOM, "%s", entry->element[0]->str);
 	then = strtoll(entry->element[0]->str, NULL, 10);
 	if (reply_is(fields->element[0], "deadline") &&
-	    reply_number(fields->element[1], &deadline) &&
-	    deadline - then < INT32_MAX) {
-		first = now_ns() + (deadline - then) * NS_PER_MS;
+	    reply_number(fields->element[1], &deadline) && deadline >= 0 &&
+	    then >= 0 && deadline - then < INT32_MAX) {
+		first = now_ns() +
+			(deadline > then ? (deadline - then) * NS_PER_MS : 0);
 		if (first < shard->heard)
 			shard->heard = first;
 	} else {
 		shard->renew = now_ns();
 	}
-	plan(shard);
 }
 
 /* Streams of entries: name, list of (id, list of names and values). Nil: no news */
 static void on_news(void *arg, const struct redisReply *reply)
 {
 	struct shard *shard = arg;
-	const struct redisReply *entry;
+	const struct redisReply *entries;
+	size_t i;
 
 	if (reply_is_array(reply, 1) && reply_is_array(reply->element[0], 2) &&
 	    reply_is_array(reply->element[0]->element[1], 1)) {
-		entry = reply->element[0]->element[1]->element[0];
-		if (reply_is_array(entry, 2) &&
-		    reply_is_text(entry->element[0]) &&
-		    reply_is_array(entry->element[1], 2))
-			take_news(shard, entry);
+		entries = reply->element[0]->element[1];
+		for (i = 0; i < entries->elements; i++)
+			take_news(shard, entries->element[i]);
+		plan(shard);
 	}
 	listen_to_news(shard);
 }
@@ -230,7 +245,7 @@ static void listen_to_news(struct shard *shard)
 	static const struct link_command command = { COMMAND_LISTEN, on_news };
 
 	link_command(&shard->listener, &command,
-		     "XREAD COUNT 1 BLOCK %llu STREAMS %s:news %s",
+		     "XREAD COUNT 10 BLOCK %llu STREAMS %s:news %s",
 		     (unsigned long long)shard->options->lease * 2, shard->key,
 		     shard->cursor);
 }

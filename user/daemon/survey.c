@@ -70,7 +70,7 @@ static void take_group(struct survey *survey, const struct redisReply *reply,
 	    !reply_number(reply->element[2], &unread) ||
 	    !reply_number(reply->element[3], &group->lag))
 		return;
-	group->unread = unread && unread < now ? now - unread : 0;
+	group->unread = unread > 0 && unread < now ? now - unread : 0;
 	take_name(group->name, reply->element[0]);
 	survey->nr_groups += !is_known(survey, group->name);
 }

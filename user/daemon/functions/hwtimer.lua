@@ -11,15 +11,16 @@
 --
 --	{orders:0}		string: "<format> <max_id> <max_payload> <next>"
 --	{orders:0}:deadlines	sorted set: the timers' ids, by deadline in ms
---	{orders:0}:payloads	hash: id -> payload, if it is not empty
+--	{orders:0}:payloads	hash: id -> payload
 --	{orders:0}:due		stream: the timers that have fired
 --	{orders:0}:daemons	sorted set: the daemons that would serve the shard, by the ends of
 --				their lives in ms
---	{orders:0}:news		stream of one entry: what the daemons must hear about at once
+--	{orders:0}:news		stream of a few entries: what the daemons must hear about at once
 --
 -- `next` is what hwt_fire has answered last: the first deadline. The daemons look again
 -- then, or earlier. So hwt_schedule tells them only of a deadline before `next`, which
--- becomes `next`: each entry of `news` makes the one before it superfluous.
+-- becomes `next`. A daemon that lags by more than MAX_NEWS entries misses none of these, as
+-- the last one is the earliest, and sees at its next renewal that the daemons have changed.
 --
 -- Only the daemons write the limits and `next` first, so what no daemon has ever served is
 -- no shard, and nothing can be scheduled there.
@@ -41,7 +42,10 @@ local MAX_PAYLOAD = 1048576
 local MAX_NAME = 255		-- bytes of a daemon's name
 local MAX_LIFE = 86400000	-- ms
 local MAX_BYTES = 67108864	-- of payloads that one hwt_fire moves
+local MAX_STEP = 64		-- payloads that it reads at once: the limit may have been higher
 local MAX_TRIM = 1000		-- entries that one hwt_fire removes, about
+local MAX_DAEMONS = 1000
+local MAX_NEWS = '10'		-- entries
 local MAX_GROUPS = 100		-- that hwt_stats tells of
 local LIVES = 10		-- times its own that a daemon gives others to live
 
@@ -73,9 +77,10 @@ local function bind()
 	call = redis.call
 end
 
--- Lua's own conversion of numbers to text (%.14g) loses digits, and is slower.
+-- Lua's own conversion of numbers to text (%.14g) loses digits, and is slower. %d has 32 bits where
+-- a long has.
 local function text_of(number)
-	return format('%d', number)
+	return format('%.0f', number)
 end
 
 ---- Errors ------------------------------------------------------------------------------
@@ -155,7 +160,7 @@ end
 
 -- tell(key, name, value): what each daemon that waits at the shard gets
 local function tell(key, name, value)
-	call('XADD', key .. ':news', 'MAXLEN', '1', '*', name, value)
+	call('XADD', key .. ':news', 'MAXLEN', MAX_NEWS, '*', name, value)
 end
 
 -- now_us(): Redis's clock, by which all deadlines are
@@ -405,13 +410,18 @@ local function groups_of(due)
 	return groups
 end
 
+-- entry_after(entry): the next one that could be. Where Lua has no such number, the entry
+-- itself.
+local function entry_after(entry)
+	local ms, seq = match(entry, '^(%d+)%-(%d+)$')
+	seq = tonumber_(seq) + 1
+	return seq < NEVER and ms .. '-' .. text_of(seq) or entry
+end
+
 -- unread_since(due, group): Redis's time in ms of the first entry that the group has not
 -- read; 0: there is none
 local function unread_since(due, group)
-	if group.lag == 0 then
-		return 0
-	end
-	local entry = call('XRANGE', due, '(' .. group['last-delivered-id'], '+', 'COUNT', 1)[1]
+	local entry = call('XRANGE', due, entry_after(group['last-delivered-id']), '+', 'COUNT', 1)[1]
 	return entry and tonumber_(match(entry[1], '^%d+')) or 0
 end
 
@@ -425,14 +435,26 @@ local function hwt_stats(key, _, max_id, max_payload, wanted)
 			groups[i] = { group.name, group.pending, unread_since(due, group), group.lag or -1 }
 		end
 	end
-	local daemons = call('ZRANGE', key .. ':daemons', '(' .. text_of(now / 1000), '+inf', 'BYSCORE')
+	local daemons = call('ZRANGE', key .. ':daemons', '(' .. text_of(now / 1000), '+inf', 'BYSCORE',
+			     'LIMIT', 0, MAX_DAEMONS)
 	return { 'version', LIBRARY, 'time', now, 'pending', call('ZCARD', key .. ':deadlines'),
-		 'next', tonumber_(wanted), 'due', call('XLEN', due), 'max_id', tonumber_(max_id),
+		 'next', min(tonumber_(wanted), NEVER), 'due', call('XLEN', due), 'max_id', tonumber_(max_id),
 		 'max_payload', tonumber_(max_payload), 'daemon', choose_daemon(key, daemons) or '',
 		 'daemons', daemons, 'groups', groups }
 end
 
 ---- hwt_fire, hwt_leave -----------------------------------------------------------------
+
+-- check_rights(key): a daemon that could not fire must not take the shard from one that can, and
+-- what comes after the first entry of `due` must not be refused
+local function check_rights(key)
+	if not (acl_check('HMGET', key .. ':payloads', '') and
+		acl_check('XADD', key .. ':due', '*', 'id', '') and
+		acl_check('ZREMRANGEBYRANK', key .. ':deadlines', 0, 0) and
+		acl_check('HDEL', key .. ':payloads', '')) then
+		raise(error_reply('NOPERM hwt_fire needs the rights HMGET, XADD, ZREMRANGEBYRANK and HDEL'))
+	end
+end
 
 -- join(key, daemon, life): take part in the choice of the shard's daemon for `life` ms more;
 -- returns the one that is chosen. Those whose life has ended take part no more, and none lives
@@ -440,6 +462,10 @@ end
 local function join(key, daemon, life)
 	local daemons, now = key .. ':daemons', floor(now_us() / 1000)
 	local last = text_of(now + LIVES * life)
+	-- So many are forged, and to choose one would hold up Redis. Those that live call again.
+	if call('ZCARD', daemons) > MAX_DAEMONS then
+		call('ZREMRANGEBYRANK', daemons, 0, -1)
+	end
 	local changes = call('ZADD', daemons, text_of(now + life), daemon) +
 			call('ZREMRANGEBYSCORE', daemons, '-inf', text_of(now))
 	for _, name in ipairs_(call('ZRANGE', daemons, '(' .. last, '+inf', 'BYSCORE')) do
@@ -449,14 +475,6 @@ local function join(key, daemon, life)
 		tell(key, 'daemons', 'changed')
 	end
 	return choose_daemon(key, call('ZRANGE', daemons, 0, -1))
-end
-
--- check_rights(key): what comes after the first entry of `due` must not be refused
-local function check_rights(key)
-	if not (acl_check('ZREMRANGEBYRANK', key .. ':deadlines', 0, 0) and
-		acl_check('HDEL', key .. ':payloads', '')) then
-		raise(error_reply('NOPERM hwt_fire needs the rights ZREMRANGEBYRANK and HDEL'))
-	end
 end
 
 -- move_due(key, found, bytes, step): make timers, of whom `found` has ids and deadlines by
@@ -508,8 +526,7 @@ local function fire(key, now, count, bytes, max_payload)
 	if #found == 0 then
 		return 0, { 0 }
 	end
-	check_rights(key)
-	local n = move_due(key, found, bytes, max(1, floor(bytes / max(1, max_payload))))
+	local n = move_due(key, found, bytes, max(1, min(MAX_STEP, floor(bytes / max(1, max_payload)))))
 	return n, lateness_of(found, n, now)
 end
 
@@ -521,14 +538,6 @@ local function entry_less(a, b)
 		a_ms, b_ms = a_seq, b_seq
 	end
 	return #a_ms < #b_ms or #a_ms == #b_ms and follows(b_ms, a_ms)
-end
-
--- entry_after(entry): the next one that could be. Where Lua has no such number, the entry
--- itself.
-local function entry_after(entry)
-	local ms, seq = match(entry, '^(%d+)%-(%d+)$')
-	seq = tonumber_(seq) + 1
-	return seq < NEVER and ms .. '-' .. text_of(seq) or entry
 end
 
 -- first_needed(due, group): the first entry that the group has not acknowledged, or the
@@ -592,6 +601,7 @@ local function hwt_fire(key, args, old_id, old_payload, wanted)
 	if not daemon then
 		return bad_argument('name, life, count, bytes, trim, max_id and max_payload are needed')
 	end
+	check_rights(key)
 	local chosen = life == 0 and daemon or join(key, daemon, life)
 	local now = now_us()
 	if chosen ~= daemon then
