@@ -31,7 +31,11 @@
  * @on_change_arg: its argument
  * @cancellations: number of times that hwt_cancel_all() has ended all timers; any thread may
  *	count
+ * @wrapper: function that calls the callbacks of timer objects; NULL: none
+ * @wrapper_arg: its first argument
  * @depth: number of hwt_dispatch() that run: one may run in a callback of another one
+ * @broken: hwt_break() was called in one of them
+ * @left: the last one has ended before it knew that no event waits
  * @closed: hwt_close() was called in a callback; the outermost hwt_dispatch() frees this
  * @timers: what timer.c keeps; NULL: no timer object was started
  * @first: index in @events of the first event that was not returned yet
@@ -53,7 +57,11 @@ struct hwt {
 	void (*on_change)(void *arg);
 	void *on_change_arg;
 	unsigned int cancellations;
+	void (*wrapper)(void *arg, struct hwt_timer *timer);
+	void *wrapper_arg;
 	unsigned int depth;
+	bool broken;
+	bool left;
 	bool closed;
 	struct timers *timers;
 	unsigned int first;
@@ -89,8 +97,11 @@ static inline int64_t hwt_read_clock(clockid_t clock)
 	return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-/* Whether a timer object of @hwt is active. */
-bool hwt_timers_active(const struct hwt *hwt);
+/* Whether the hwt_dispatch() that run call no further callback. */
+static inline bool hwt_ends(const struct hwt *hwt)
+{
+	return hwt->closed || hwt->broken;
+}
 
 /* Makes all timer objects inactive: hwt_cancel_all() has ended the module's timers. */
 void hwt_timers_end(struct hwt *hwt);

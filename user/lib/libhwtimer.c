@@ -181,7 +181,7 @@ int hwt_setup_sized(struct hwt *hwt, const struct hwtimer_setup *setup,
 {
 	int err;
 
-	if (hwt_timers_active(hwt))
+	if (hwt_active(hwt))
 		return -EBUSY;
 	err = call(hwt, sized(HWTIMER_IOC_SETUP, size), (void *)setup);
 	if (!err) {
@@ -418,7 +418,7 @@ int hwt_cancel_all(struct hwt *hwt, unsigned int flags, uint64_t *cancelled)
 	} while (ret > 0 || ret == -EINTR);
 	if (!ret) {
 		__atomic_add_fetch(&hwt->cancellations, 1, __ATOMIC_RELEASE);
-		if (hwt_timers_active(hwt))
+		if (hwt_active(hwt))
 			hwt_timers_end(hwt);
 	}
 	if (cancelled)
@@ -566,13 +566,13 @@ static void dispatch_one(struct hwt *hwt, hwt_callback callback, void *arg)
 }
 
 /*
- * Whether there is enough done: if a callback has closed the instance, or a read could wait, or
- * is known to find nothing. What comes later makes poll() ready, but what an interrupted read
+ * Whether there is enough done: if a callback has ended it, or a read could wait, or is known to
+ * find nothing. What comes later makes poll() ready, but what an interrupted read
  * has left does not, if there is a watermark.
  */
 static bool enough(const struct hwt *hwt, unsigned int done)
 {
-	if (hwt->closed)
+	if (hwt_ends(hwt))
 		return true;
 	if (!done || hwt->count)
 		return false;
@@ -637,14 +637,25 @@ int hwt_dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
 {
 	int ret;
 
-	if (!max)
+	if (!hwt->depth)
+		hwt->broken = false;
+	if (!max || hwt->broken)
 		return 0;
+	if (max > INT_MAX)
+		max = INT_MAX;
+	hwt->left = false;
 	hwt->depth++;
-	ret = dispatch(hwt, callback, arg, max < INT_MAX ? max : INT_MAX);
+	ret = dispatch(hwt, callback, arg, max);
 	hwt->depth--;
+	hwt->left = hwt->broken || ret == (int)max;
 	if (hwt->closed && !hwt->depth)
 		instance_free(hwt);
 	return ret;
+}
+
+void hwt_break(struct hwt *hwt)
+{
+	hwt->broken = hwt->depth;
 }
 
 int hwt_dispatch_check(struct hwt *hwt)

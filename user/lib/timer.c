@@ -18,8 +18,8 @@
  *	FRESH		yes	no		schedules
  *	SOONER		yes	yes, too late	reschedules
  *	NOWHERE		yes	yes		nothing
- *	RUNNING		yes	perhaps		nothing: the callback of a timer with
- *						HWTIMER_REQ_FIXED_DELAY is running
+ *	RUNNING		yes	perhaps		nothing: the callback of a periodic timer is
+ *						running
  *
  * A spare is what hwt_timer_stop() leaves. The next object that is started takes it over,
  * with the module's timer: if its deadline is later, the module need not be told.
@@ -231,9 +231,9 @@ static int timer_need(const struct hwt_timer *timer)
 					       -EINVAL;
 }
 
-bool hwt_timers_active(const struct hwt *hwt)
+unsigned int hwt_active(const struct hwt *hwt)
 {
-	return hwt->timers && active(hwt->timers);
+	return hwt->timers ? active(hwt->timers) : 0;
 }
 
 void hwt_timers_free(struct hwt *hwt)
@@ -354,7 +354,7 @@ static void slot_release(struct hwt *hwt, struct hwt_slot *slot)
 	slot->timer->armed = HWTIMER_NEVER;
 	slot->timer = NULL;
 	move_to_front(timers, slot, slot->id ? SPARE : FREE);
-	if (timers->count[SPARE] > active(timers) + SPARES)
+	if (!active(timers) || timers->count[SPARE] > active(timers) + SPARES)
 		changed(hwt);
 }
 
@@ -402,6 +402,8 @@ static int start(struct hwt_timer *timer, int64_t deadline)
 	timer->deadline = deadline;
 	slot->timer = timer;
 	slot_settle(timer->hwt, slot);
+	if (active(timer->hwt->timers) == 1)
+		changed(timer->hwt);
 	return 0;
 }
 
@@ -511,35 +513,53 @@ static void forward(struct hwt_timer *timer, int64_t now)
 }
 
 /*
- * Whether the object of @slot, whose callback has returned, waits to be started again. If it was
- * stopped or started meanwhile, the slot is on another list. After hwt_close() the object may be
- * gone.
+ * Whether the object of @slot, whose callback has returned, goes on. If it was stopped or started
+ * meanwhile, the slot is on another list. After hwt_close() the object may be gone.
  */
 static bool has_run(const struct hwt *hwt, const struct hwt_slot *slot)
 {
 	return slot->where == RUNNING && !hwt->closed;
 }
 
-/* Calls the callback. The object may be gone after that, unless has_run() says otherwise. */
+static void call(struct hwt *hwt, struct hwt_timer *timer)
+{
+	if (hwt->wrapper)
+		hwt->wrapper(hwt->wrapper_arg, timer);
+	else
+		timer->callback(timer);
+}
+
+/*
+ * Calls the callback of a periodic timer, which is not called again until it has returned. The
+ * object may be gone after that, unless has_run() says otherwise.
+ */
+static void expire_periodic(struct hwt *hwt, struct hwt_slot *slot)
+{
+	struct hwt_timer *timer = slot->timer;
+
+	if (timer->interval > 0)
+		forward(timer, current_time(hwt));
+	move_to_front(hwt->timers, slot, RUNNING);
+	timer->armed = HWTIMER_NEVER;
+	call(hwt, timer);
+	if (!has_run(hwt, slot))
+		return;
+	if (timer->interval < 0)
+		timer->deadline =
+			time_add(hwt_read_clock(hwt->clock), -timer->interval);
+	slot_settle(hwt, slot);
+}
+
 static void expire(struct hwt *hwt, struct hwt_slot *slot)
 {
 	struct hwt_timer *timer = slot->timer;
 
 	timer->expirations = 1;
-	if (timer->interval > 0) {
-		forward(timer, current_time(hwt));
-		slot_settle(hwt, slot);
-		timer->callback(timer);
-	} else if (timer->interval < 0) {
-		move_to_front(hwt->timers, slot, RUNNING);
-		timer->armed = HWTIMER_NEVER;
-		timer->callback(timer);
-		if (has_run(hwt, slot))
-			start(timer, time_add(hwt_read_clock(hwt->clock),
-					      -timer->interval));
+	if (timer->interval) {
+		expire_periodic(hwt, slot);
 	} else {
 		slot_release(hwt, slot);
-		timer->callback(timer);
+		call(hwt, timer);
 	}
 }
 
@@ -581,7 +601,7 @@ static unsigned int serve_list(struct hwt *hwt, enum where where,
 	unsigned int left = timers->count[where], done = 0;
 	struct hwt_slot *slot;
 
-	while (left-- && done < max && !hwt->closed) {
+	while (left-- && done < max && !hwt_ends(hwt)) {
 		slot = first_of(timers, where);
 		if (!slot)
 			break;
@@ -862,6 +882,8 @@ int hwt_wait_ms(const struct hwt *hwt, int timeout)
 {
 	int err = hwt_refused(hwt);
 
+	if (hwt->count || hwt->left)
+		return 0;
 	if (!err || err == -ESHUTDOWN || (timeout >= 0 && timeout < RETRY_MS))
 		return timeout;
 	return RETRY_MS;
@@ -883,4 +905,12 @@ void hwt_on_change(struct hwt *hwt, void (*callback)(void *arg), void *arg)
 	hwt->on_change = callback;
 	hwt->on_change_arg = arg;
 	hwt->told = false;
+}
+
+void hwt_wrap_callbacks(struct hwt *hwt,
+			void (*wrapper)(void *arg, struct hwt_timer *timer),
+			void *arg)
+{
+	hwt->wrapper = wrapper;
+	hwt->wrapper_arg = arg;
 }

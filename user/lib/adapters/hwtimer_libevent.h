@@ -7,7 +7,10 @@
  *	hwt_libevent_add(&timers, base);	the loop calls on_timer(), and the
  *						callbacks of timer objects
  *	hwt_libevent_remove(&timers);		before hwt_close(). Both may be in a callback;
- *						without hwt_close() others may follow then
+ *						no other one follows then
+ *
+ * After event_base_loopbreak() in a callback, no other one follows; they come when the loop runs
+ * again.
  */
 #ifndef HWTIMER_LIBEVENT_H
 #define HWTIMER_LIBEVENT_H
@@ -54,6 +57,32 @@ struct hwt_libevent {
 	struct hwt_libevent_running *running;
 };
 
+/* Called after each callback. @timers and the timer's object may be gone. */
+static inline void hwt_libevent_break(struct hwt *hwt, struct event_base *base)
+{
+	if (event_base_got_break(base))
+		hwt_break(hwt);
+}
+
+static inline void hwt_libevent_event(void *arg,
+				      const struct hwtimer_event *event)
+{
+	struct hwt_libevent *timers = (struct hwt_libevent *)arg;
+	struct event_base *base = event_get_base(timers->event);
+	struct hwt *hwt = timers->hwt;
+
+	timers->callback(timers->arg, event);
+	hwt_libevent_break(hwt, base);
+}
+
+static inline void hwt_libevent_timer(void *base, struct hwt_timer *timer)
+{
+	struct hwt *hwt = timer->hwt;
+
+	timer->callback(timer);
+	hwt_libevent_break(hwt, (struct event_base *)base);
+}
+
 static inline void hwt_libevent_ready(evutil_socket_t fd, short what, void *arg)
 {
 	struct hwt_libevent *timers = (struct hwt_libevent *)arg;
@@ -63,7 +92,8 @@ static inline void hwt_libevent_ready(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	running->runs = 1;
-	ret = hwt_dispatch(timers->hwt, timers->callback, timers->arg,
+	ret = hwt_dispatch(timers->hwt,
+			   timers->callback ? hwt_libevent_event : NULL, timers,
 			   HWT_LIBEVENT_TURN);
 	running->runs = 0;
 	/* The memory of @timers may be something else's then. */
@@ -71,17 +101,15 @@ static inline void hwt_libevent_ready(evutil_socket_t fd, short what, void *arg)
 		free(running);
 		return;
 	}
-	/*
-	 * If fewer events are left than hwt_notify() asks for, poll() is not ready. What is
-	 * made active here would be called again before the loop asks for other events.
-	 */
-	if (ret == HWT_LIBEVENT_TURN) {
+	/* What is made active here would be called again before the loop asks for other events. */
+	if (!hwt_wait_ms(timers->hwt, -1)) {
 		const struct timeval now = { 0, 0 };
 
 		event_add(timers->retry, &now);
 	}
 	if (hwt_dispatch_failed(ret)) {
 		hwt_on_change(timers->hwt, NULL, NULL);
+		hwt_wrap_callbacks(timers->hwt, NULL, NULL);
 		event_del(timers->event);
 		event_del(timers->flush);
 		event_del(timers->retry);
@@ -135,7 +163,9 @@ static inline void hwt_libevent_remove(struct hwt_libevent *timers)
 	else
 		free(timers->running);
 	if (timers->event) {
+		hwt_break(timers->hwt);
 		hwt_on_change(timers->hwt, NULL, NULL);
+		hwt_wrap_callbacks(timers->hwt, NULL, NULL);
 		event_free(timers->event);
 	}
 	if (timers->flush)
@@ -179,6 +209,7 @@ static inline int hwt_libevent_add(struct hwt_libevent *timers,
 	}
 	/* A pass without a change does not call hwt_flush(). */
 	hwt_cache_time(timers->hwt, 0);
+	hwt_wrap_callbacks(timers->hwt, hwt_libevent_timer, base);
 	hwt_on_change(timers->hwt, hwt_libevent_changed, timers);
 	hwt_libevent_changed(timers);
 	return 0;

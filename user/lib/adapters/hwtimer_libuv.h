@@ -6,8 +6,10 @@
  *
  *	hwt_libuv_add(&timers, loop);		the loop calls on_timer(), and the
  *						callbacks of timer objects
- *	hwt_libuv_remove(&timers, on_close);	hwt_close() only after on_close(). In a
- *						callback, other ones may follow
+ *	hwt_libuv_remove(&timers, on_close);	hwt_close() only after on_close(). After this
+ *						in a callback, no other one follows
+ *
+ * After uv_stop() in a callback, those that are due still come, as those of uv_timer_t do.
  */
 #ifndef HWTIMER_LIBUV_H
 #define HWTIMER_LIBUV_H
@@ -56,12 +58,6 @@ static inline void hwt_libuv_serve(struct hwt_libuv *timers, int ret)
 	/* A callback may have removed it. */
 	if (uv_is_closing((uv_handle_t *)&timers->poll))
 		return;
-	/*
-	 * If fewer events are left than hwt_notify() asks for, poll() is not ready. Until libuv
-	 * 1.45, a timer of 0 that its own callback starts is called again in the same pass.
-	 */
-	if (ret == HWT_LIBUV_TURN)
-		uv_timer_start(&timers->retry, hwt_libuv_retry, 1, 0);
 	if (hwt_dispatch_failed(ret)) {
 		uv_poll_stop(&timers->poll);
 		uv_prepare_stop(&timers->prepare);
@@ -95,7 +91,7 @@ static inline void hwt_libuv_flush(uv_prepare_t *prepare)
 	int wait = hwt_wait_ms(timers->hwt, -1);
 
 	/* A loop that never rests would put a new start off in each pass. */
-	if (wait >= 0 && !uv_is_active((uv_handle_t *)&timers->retry))
+	if (!wait || (wait > 0 && !uv_is_active((uv_handle_t *)&timers->retry)))
 		uv_timer_start(&timers->retry, hwt_libuv_retry, (uint64_t)wait,
 			       0);
 	if (err && timers->on_error)
@@ -134,6 +130,7 @@ static inline void hwt_libuv_remove(struct hwt_libuv *timers,
 {
 	if (!timers->poll.loop || uv_is_closing((uv_handle_t *)&timers->poll))
 		return;
+	hwt_break(timers->hwt);
 	uv_close((uv_handle_t *)&timers->poll, on_close);
 	uv_close((uv_handle_t *)&timers->prepare, NULL);
 	uv_close((uv_handle_t *)&timers->retry, NULL);

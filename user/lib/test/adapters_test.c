@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Tests adapters in programs that remove an instance from its loop in a callback, and free the
- * adapter's memory at once; that have no memory; and that remove what they have not added. Built
- * with sanitizers; see device.h. selftests/adapters.c has programs that do what they should.
+ * Tests adapters in programs that end a loop, or run one, in a callback; that remove an instance
+ * from its loop there, and free the adapter's memory at once; that have no memory; and that remove
+ * what they have not added. Built with sanitizers; see device.h. selftests/adapters.c has programs
+ * that do what they should.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,12 +26,18 @@
  * struct loop - a library of loops
  * @begin: makes a loop, and adds @hwt to it, with memory for the adapter; returns as the adapter
  * @pass: runs one pass of the loop, which does not wait
+ * @stop: has the loop stop, in a callback
+ * @breaks: no callback of the loop's own timers follows after that
+ * @goes_on: a loop that was stopped can run again
  * @remove: removes the instance, in a callback or not, and frees the adapter's memory
  * @end: ends the loop
  */
 struct loop {
 	int (*begin)(void);
 	void (*pass)(void);
+	void (*stop)(void);
+	bool breaks;
+	bool goes_on;
 	void (*remove)(void);
 	void (*end)(void);
 };
@@ -38,20 +46,37 @@ static struct hwt *hwt;
 static const struct loop *loop;
 static unsigned int callbacks, errors;
 
-/* In which callback the program removes the instance, and whether it closes it, too */
-static unsigned int removes_at;
-static bool closes;
+/* What the program does in which callback; NULL: nothing */
+static void (*action)(void);
+static unsigned int acts_at;
+
+static void called(void)
+{
+	if (++callbacks == acts_at && action)
+		action();
+}
 
 static void on_event(void *arg, const struct hwtimer_event *event)
 {
 	(void)event;
 	CHECK(arg == &callbacks);
-	if (++callbacks != removes_at)
-		return;
-	loop->remove();
-	if (closes) {
-		hwt_close(hwt);
-		hwt = NULL;
+	called();
+}
+
+/* Timers that are due at once */
+static struct hwt_timer objects[DEVICE_EVENTS];
+
+static void on_timer(struct hwt_timer *timer)
+{
+	CHECK(!hwt_timer_active(timer));
+	called();
+}
+
+static void start_objects(unsigned int count)
+{
+	while (count--) {
+		hwt_timer_init(&objects[count], hwt, on_timer);
+		CHECK(!hwt_timer_start(&objects[count], 0));
 	}
 }
 
@@ -87,6 +112,11 @@ static void pass_libevent(void)
 	event_base_loop(base, EVLOOP_NONBLOCK);
 }
 
+static void stop_libevent(void)
+{
+	event_base_loopbreak(base);
+}
+
 static void remove_libevent(void)
 {
 	hwt_libevent_remove(of_libevent);
@@ -120,6 +150,11 @@ static void pass_libuv(void)
 	uv_run(&uv, UV_RUN_NOWAIT);
 }
 
+static void stop_libuv(void)
+{
+	uv_stop(&uv);
+}
+
 static void on_close(uv_handle_t *handle)
 {
 	CHECK(handle == (uv_handle_t *)&of_libuv->poll);
@@ -140,11 +175,13 @@ static void end_libuv(void)
 /* ---- GLib ---- */
 
 static struct hwt_glib *of_glib;
-static struct _GMainContext *context;
+static GMainContext *context;
+static GMainLoop *of_context;
 
 static int begin_glib(void)
 {
 	context = g_main_context_new();
+	of_context = g_main_loop_new(context, FALSE);
 	of_glib = malloc(sizeof(*of_glib));
 	*of_glib = (struct hwt_glib){ .hwt = hwt,
 				      .callback = on_event,
@@ -158,6 +195,11 @@ static void pass_glib(void)
 	g_main_context_iteration(context, FALSE);
 }
 
+static void stop_glib(void)
+{
+	g_main_loop_quit(of_context);
+}
+
 static void remove_glib(void)
 {
 	hwt_glib_remove(of_glib);
@@ -167,6 +209,7 @@ static void remove_glib(void)
 
 static void end_glib(void)
 {
+	g_main_loop_unref(of_context);
 	g_main_context_unref(context);
 }
 
@@ -191,6 +234,11 @@ static void pass_sd_event(void)
 	sd_event_run(sd, 0);
 }
 
+static void stop_sd_event(void)
+{
+	sd_event_exit(sd, 0);
+}
+
 static void remove_sd_event(void)
 {
 	hwt_sd_event_remove(of_sd_event);
@@ -206,54 +254,95 @@ static void end_sd_event(void)
 /* ---- what programs do ---- */
 
 static const struct loop loops[] = {
-	{ begin_libevent, pass_libevent, remove_libevent, end_libevent },
-	{ begin_libuv, pass_libuv, remove_libuv, end_libuv },
-	{ begin_glib, pass_glib, remove_glib, end_glib },
-	{ begin_sd_event, pass_sd_event, remove_sd_event, end_sd_event },
+	{ begin_libevent, pass_libevent, stop_libevent, true, true,
+	  remove_libevent, end_libevent },
+	{ begin_libuv, pass_libuv, stop_libuv, false, true, remove_libuv,
+	  end_libuv },
+	{ begin_glib, pass_glib, stop_glib, false, true, remove_glib,
+	  end_glib },
+	{ begin_sd_event, pass_sd_event, stop_sd_event, true, false,
+	  remove_sd_event, end_sd_event },
 };
 
-static void run_loop(void)
+static void begin(unsigned int events)
+{
+	callbacks = 0;
+	errors = 0;
+	device_events = events;
+	CHECK(!hwt_open(&hwt, HWT_NONBLOCK));
+	CHECK(!loop->begin());
+}
+
+static void run_passes(void)
 {
 	unsigned int i;
 
-	callbacks = 0;
-	errors = 0;
-	CHECK(!hwt_open(&hwt, HWT_NONBLOCK));
-	CHECK(!loop->begin());
 	for (i = 0; i < 20; i++)
 		loop->pass();
+}
+
+static void end(void)
+{
+	loop->remove();
+	loop->pass(); /* libuv closes what was removed */
 	loop->end();
 	hwt_close(hwt);
 }
 
-/* The callbacks that were to come in this turn may come, but none after it. */
-static void remove_in_a_callback(unsigned int at)
+/* Runs a loop whose program does @act in callback number @at, and so ends the instance. */
+static void run_loop(void (*act)(void), unsigned int at)
 {
-	removes_at = at;
-	closes = false;
-	run_loop();
-	CHECK(callbacks >= at && callbacks <= 1000);
-	device_report = 501;
-	run_loop();
-	CHECK(callbacks == 500 && !errors);
+	action = act;
+	acts_at = at;
+	begin(DEVICE_EVENTS);
+	run_passes();
+	loop->end();
+	hwt_close(hwt);
 }
 
-static void close_in_a_callback(unsigned int at)
+static void removes(void)
 {
-	removes_at = at;
-	closes = true;
-	run_loop();
+	loop->remove();
+}
+
+static void removes_and_closes(void)
+{
+	loop->remove();
+	hwt_close(hwt);
+	hwt = NULL;
+}
+
+static void remove_in_a_callback(unsigned int at)
+{
+	run_loop(removes, at);
+	CHECK(callbacks == at);
+	run_loop(removes_and_closes, at);
 	CHECK(callbacks == at);
 }
 
-/* What the other tests have as an error is told to a program that has not removed anything. */
 static void report(void)
 {
-	removes_at = DEVICE_EVENTS;
-	closes = true;
 	device_report = 501;
-	run_loop();
+	run_loop(removes_and_closes, DEVICE_EVENTS);
 	CHECK(callbacks == DEVICE_EVENTS && errors == 1);
+}
+
+/*
+ * No callback follows where none of the loop's own timers does. What is left comes when the loop
+ * runs again. Timers are objects, or events of the device.
+ */
+static void stop_in_a_callback(unsigned int at, unsigned int events)
+{
+	action = loop->stop;
+	acts_at = at;
+	begin(events);
+	start_objects(DEVICE_EVENTS - events);
+	while (callbacks < at)
+		loop->pass();
+	CHECK(!loop->breaks || callbacks == at);
+	run_passes();
+	CHECK(callbacks == (loop->goes_on ? DEVICE_EVENTS : at));
+	end();
 }
 
 /* The adapter for libevent is the only one that allocates, but for GLib, which then aborts. */
@@ -280,6 +369,27 @@ static void libevent_without_memory(void)
 	hwt_close(hwt);
 }
 
+static unsigned int at_end_of_inner;
+
+static void runs_the_loop(void)
+{
+	run_passes();
+	at_end_of_inner = callbacks;
+}
+
+/* GLib's loop goes on in a callback, with what was read together with that one, too. */
+static void run_in_a_callback(unsigned int events)
+{
+	action = runs_the_loop;
+	acts_at = 1;
+	begin(events);
+	start_objects(DEVICE_EVENTS - events);
+	run_passes();
+	CHECK(at_end_of_inner == (loop->pass == pass_glib ? DEVICE_EVENTS : 1));
+	CHECK(callbacks == DEVICE_EVENTS);
+	end();
+}
+
 /* An instance whose reads wait is refused; a program may remove it nevertheless. */
 static void remove_what_is_refused(void)
 {
@@ -302,9 +412,17 @@ int main(void)
 		loop = &loops[i];
 		remove_in_a_callback(1);
 		remove_in_a_callback(300);
-		close_in_a_callback(1);
-		close_in_a_callback(300);
 		report();
+		stop_in_a_callback(1, DEVICE_EVENTS);
+		stop_in_a_callback(1, 0);
+		stop_in_a_callback(150, 200);
+		stop_in_a_callback(300, 200);
+		/* uv_run() must not be called in a callback, and does not find out. */
+		if (loop->pass != pass_libuv) {
+			run_in_a_callback(DEVICE_EVENTS);
+			run_in_a_callback(0);
+			run_in_a_callback(50);
+		}
 		remove_what_is_refused();
 	}
 	libevent_without_memory();

@@ -325,6 +325,107 @@ static void close_in_a_callback_in_a_callback(unsigned int flags)
 	CHECK(callbacks == 2 && calls_of[0] == 1 && calls_of[1] == 1);
 }
 
+static void breaks(struct hwt_timer *timer)
+{
+	(void)timer;
+	hwt_break(hwt);
+	CHECK(!dispatch(1000));
+}
+
+static void dispatches_and_breaks(struct hwt_timer *timer)
+{
+	action = breaks;
+	dispatches(timer);
+	CHECK(callbacks == 2);
+}
+
+/* What is left after a break is told to the loop, and comes, in the order that it would have. */
+static void break_in_a_callback(int64_t interval, unsigned int flags,
+				hwt_timer_callback breaks_then)
+{
+	unsigned int at = breaks_then == breaks ? 1 : 2;
+
+	begin(HWT_NONBLOCK);
+	hwt_break(hwt);
+	start_first(interval, flags);
+	start(1, 299, SECOND);
+	CHECK(!hwt_flush(hwt));
+	schedule(300, SECOND);
+	pass(2 * SECOND);
+	action = breaks_then;
+	CHECK(dispatch(1000) == 1);
+	CHECK(callbacks == at && calls_of[0] == 1);
+	CHECK(!hwt_wait_ms(hwt, -1));
+	CHECK(dispatch(600 - at) == (int)(600 - at));
+	CHECK(!hwt_wait_ms(hwt, -1));
+	CHECK(dispatch(1000) == -EAGAIN);
+	CHECK(hwt_wait_ms(hwt, -1) == -1);
+	check_all_were_called(300);
+	CHECK(hwt_timer_active(&timers[0]) == !!interval);
+	hwt_close(hwt);
+}
+
+static void break_in_a_callback_of_what_is_refused(void)
+{
+	begin_with_refused(100);
+	action = breaks;
+	CHECK(dispatch(1000) == 1);
+	CHECK(callbacks == 1);
+	CHECK(dispatch(1000) == 99);
+	check_all_were_called(100);
+	hwt_close(hwt);
+}
+
+static unsigned int wrapped;
+
+static void wrap(void *arg, struct hwt_timer *timer)
+{
+	CHECK(arg == &wrapped);
+	wrapped++;
+	timer->callback(timer);
+}
+
+static void wrapper_calls_callbacks(void)
+{
+	begin(HWT_NONBLOCK);
+	hwt_wrap_callbacks(hwt, wrap, &wrapped);
+	start_first(SECOND, 0);
+	start(1, 1, SECOND);
+	schedule(1, SECOND);
+	pass(SECOND + TICK);
+	CHECK(dispatch(1000) == 3);
+	CHECK(wrapped == 2 && callbacks == 3);
+	hwt_wrap_callbacks(hwt, NULL, NULL);
+	pass(SECOND);
+	CHECK(dispatch(1000) == 1);
+	CHECK(wrapped == 2 && callbacks == 4);
+	hwt_close(hwt);
+}
+
+/* A periodic timer is due again while its callback runs: the next one comes after that. */
+static void waits_for_itself(struct hwt_timer *timer)
+{
+	pass(3 * SECOND);
+	CHECK(dispatch(1000) == 1);
+	CHECK(calls_of[0] == 1 && calls_of[1] == 1);
+	CHECK(hwt_timer_active(timer));
+}
+
+static void dispatch_in_the_callback_of_what_is_due_again(void)
+{
+	begin(HWT_NONBLOCK);
+	start_first(SECOND, 0);
+	start(1, 1, 2 * SECOND);
+	pass(SECOND + TICK);
+	action = waits_for_itself;
+	CHECK(dispatch(1000) == 1);
+	pass(TICK);
+	CHECK(dispatch(1000) == 1);
+	CHECK(calls_of[0] == 2);
+	CHECK(hwt_timer_expirations(&timers[0]) == 3);
+	hwt_close(hwt);
+}
+
 /* Each has one callback, whichever hwt_dispatch() calls it. */
 static void dispatch_in_a_callback(int64_t interval, unsigned int flags)
 {
@@ -557,9 +658,15 @@ int main(void)
 	for (unsigned int i = 0; i < 3; i++) {
 		close_in_a_callback(kinds[i].interval, kinds[i].flags);
 		dispatch_in_a_callback(kinds[i].interval, kinds[i].flags);
+		break_in_a_callback(kinds[i].interval, kinds[i].flags, breaks);
+		break_in_a_callback(kinds[i].interval, kinds[i].flags,
+				    dispatches_and_breaks);
 	}
 	close_in_a_callback_of_an_event();
 	close_in_a_callback_of_what_is_refused();
+	break_in_a_callback_of_what_is_refused();
+	wrapper_calls_callbacks();
+	dispatch_in_the_callback_of_what_is_due_again();
 	close_in_a_callback_before_a_report();
 	close_in_a_callback_in_a_callback(0);
 	close_in_a_callback_in_a_callback(HWTIMER_REQ_FIXED_DELAY);
