@@ -11,6 +11,9 @@
  *
  * After event_base_loopbreak() in a callback, no other one follows; they come when the loop runs
  * again.
+ *
+ * Without on_timer(), the loop ends with the last timer object that is active; with it, not before
+ * it is removed, as any thread may schedule.
  */
 #ifndef HWTIMER_LIBEVENT_H
 #define HWTIMER_LIBEVENT_H
@@ -127,6 +130,11 @@ static inline void hwt_libevent_flush(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
+	/* What was added keeps the loop going. */
+	if (timers->callback || hwt_active(timers->hwt))
+		event_add(timers->event, NULL);
+	else
+		event_del(timers->event);
 	/* A loop with changes in each pass would put off what waits already. */
 	if (wait >= 0 && !event_pending(timers->retry, EV_TIMEOUT, NULL)) {
 		const struct timeval soon = { 0, wait * 1000 };

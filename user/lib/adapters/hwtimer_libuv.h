@@ -9,6 +9,10 @@
  *	hwt_libuv_remove(&timers, on_close);	hwt_close() only after on_close(). After this
  *						in a callback, no other one follows
  *
+ * Without on_timer(), uv_run() returns when no timer object is active any more; with it, only when
+ * it was removed, as any thread may schedule. After hwt_libuv_unref(), uv_run() does not wait for
+ * timers, but still serves them; hwt_libuv_ref() takes that back.
+ *
  * After uv_stop() in a callback, those that are due still come, as those of uv_timer_t do.
  */
 #ifndef HWTIMER_LIBUV_H
@@ -32,6 +36,7 @@
  *	clock was set, and the loop goes on. An error of hwt_flush(): the loop goes on, and
  *	tries again. After any other errno, the loop serves the instance no more:
  *	-ENOTCONN: the instance is stopped; others: as hwt_read()
+ * @unref: uv_run() does not wait for timers
  * @poll: libuv's handle, used only by the functions below; the program may use its
  *	data field
  * @prepare: the same, for hwt_flush() before the loop waits
@@ -43,6 +48,7 @@ struct hwt_libuv {
 	hwt_callback callback;
 	void *arg;
 	void (*on_error)(void *arg, int err);
+	int unref;
 	uv_poll_t poll;
 	uv_prepare_t prepare;
 	uv_timer_t retry;
@@ -82,6 +88,15 @@ static inline void hwt_libuv_retry(uv_timer_t *retry)
 			0);
 }
 
+/* A timer may be active now. Before uv_run() nothing else tells. */
+static inline void hwt_libuv_changed(void *arg)
+{
+	struct hwt_libuv *timers = (struct hwt_libuv *)arg;
+
+	if (!timers->unref)
+		uv_ref((uv_handle_t *)&timers->poll);
+}
+
 static inline void hwt_libuv_flush(uv_prepare_t *prepare)
 {
 	struct hwt_libuv *timers =
@@ -90,6 +105,8 @@ static inline void hwt_libuv_flush(uv_prepare_t *prepare)
 	int err = hwt_flush(timers->hwt);
 	int wait = hwt_wait_ms(timers->hwt, -1);
 
+	if (!timers->callback && !hwt_active(timers->hwt))
+		uv_unref((uv_handle_t *)&timers->poll);
 	/* A loop that never rests would put a new start off in each pass. */
 	if (!wait || (wait > 0 && !uv_is_active((uv_handle_t *)&timers->retry)))
 		uv_timer_start(&timers->retry, hwt_libuv_retry, (uint64_t)wait,
@@ -118,6 +135,8 @@ static inline int hwt_libuv_add(struct hwt_libuv *timers, uv_loop_t *loop)
 	/* These two alone do not keep the loop going. */
 	uv_unref((uv_handle_t *)&timers->prepare);
 	uv_unref((uv_handle_t *)&timers->retry);
+	timers->unref = 0;
+	hwt_on_change(timers->hwt, hwt_libuv_changed, timers);
 	return uv_poll_start(&timers->poll, UV_READABLE, hwt_libuv_ready);
 }
 
@@ -131,9 +150,22 @@ static inline void hwt_libuv_remove(struct hwt_libuv *timers,
 	if (!timers->poll.loop || uv_is_closing((uv_handle_t *)&timers->poll))
 		return;
 	hwt_break(timers->hwt);
+	hwt_on_change(timers->hwt, NULL, NULL);
 	uv_close((uv_handle_t *)&timers->poll, on_close);
 	uv_close((uv_handle_t *)&timers->prepare, NULL);
 	uv_close((uv_handle_t *)&timers->retry, NULL);
+}
+
+static inline void hwt_libuv_unref(struct hwt_libuv *timers)
+{
+	timers->unref = 1;
+	uv_unref((uv_handle_t *)&timers->poll);
+}
+
+static inline void hwt_libuv_ref(struct hwt_libuv *timers)
+{
+	timers->unref = 0;
+	uv_ref((uv_handle_t *)&timers->poll);
 }
 
 #endif /* HWTIMER_LIBUV_H */

@@ -26,6 +26,9 @@
  * struct loop - a library of loops
  * @begin: makes a loop, and adds @hwt to it, with memory for the adapter; returns as the adapter
  * @pass: runs one pass of the loop, which does not wait
+ * @run: runs the loop until it has nothing left to wait for; returns whether it has. NULL: a loop
+ *	of this library ends only when it is told so
+ * @waits: whether the loop has something to wait for
  * @stop: has the loop stop, in a callback
  * @breaks: no callback of the loop's own timers follows after that
  * @goes_on: a loop that was stopped can run again
@@ -35,6 +38,8 @@
 struct loop {
 	int (*begin)(void);
 	void (*pass)(void);
+	bool (*run)(void);
+	bool (*waits)(void);
 	void (*stop)(void);
 	bool breaks;
 	bool goes_on;
@@ -101,7 +106,9 @@ static int begin_libevent(void)
 	base = event_base_new();
 	of_libevent = malloc(sizeof(*of_libevent));
 	*of_libevent = (struct hwt_libevent){ .hwt = hwt,
-					      .callback = on_event,
+					      .callback = device_events ?
+								  on_event :
+								  NULL,
 					      .arg = &callbacks,
 					      .on_error = on_error };
 	return hwt_libevent_add(of_libevent, base);
@@ -110,6 +117,16 @@ static int begin_libevent(void)
 static void pass_libevent(void)
 {
 	event_base_loop(base, EVLOOP_NONBLOCK);
+}
+
+static bool run_libevent(void)
+{
+	return event_base_dispatch(base) == 1;
+}
+
+static bool libevent_waits(void)
+{
+	return event_base_loop(base, EVLOOP_NONBLOCK) == 0;
 }
 
 static void stop_libevent(void)
@@ -138,16 +155,27 @@ static int begin_libuv(void)
 {
 	CHECK(!uv_loop_init(&uv));
 	of_libuv = malloc(sizeof(*of_libuv));
-	*of_libuv = (struct hwt_libuv){ .hwt = hwt,
-					.callback = on_event,
-					.arg = &callbacks,
-					.on_error = on_error };
+	*of_libuv =
+		(struct hwt_libuv){ .hwt = hwt,
+				    .callback = device_events ? on_event : NULL,
+				    .arg = &callbacks,
+				    .on_error = on_error };
 	return hwt_libuv_add(of_libuv, &uv);
 }
 
 static void pass_libuv(void)
 {
 	uv_run(&uv, UV_RUN_NOWAIT);
+}
+
+static bool run_libuv(void)
+{
+	return !uv_run(&uv, UV_RUN_DEFAULT);
+}
+
+static bool libuv_waits(void)
+{
+	return uv_loop_alive(&uv);
 }
 
 static void stop_libuv(void)
@@ -183,10 +211,11 @@ static int begin_glib(void)
 	context = g_main_context_new();
 	of_context = g_main_loop_new(context, FALSE);
 	of_glib = malloc(sizeof(*of_glib));
-	*of_glib = (struct hwt_glib){ .hwt = hwt,
-				      .callback = on_event,
-				      .arg = &callbacks,
-				      .on_error = on_error };
+	*of_glib =
+		(struct hwt_glib){ .hwt = hwt,
+				   .callback = device_events ? on_event : NULL,
+				   .arg = &callbacks,
+				   .on_error = on_error };
 	return hwt_glib_add(of_glib, context);
 }
 
@@ -223,7 +252,9 @@ static int begin_sd_event(void)
 	CHECK(sd_event_new(&sd) >= 0);
 	of_sd_event = malloc(sizeof(*of_sd_event));
 	*of_sd_event = (struct hwt_sd_event){ .hwt = hwt,
-					      .callback = on_event,
+					      .callback = device_events ?
+								  on_event :
+								  NULL,
 					      .arg = &callbacks,
 					      .on_error = on_error };
 	return hwt_sd_event_add(of_sd_event, sd);
@@ -254,13 +285,13 @@ static void end_sd_event(void)
 /* ---- what programs do ---- */
 
 static const struct loop loops[] = {
-	{ begin_libevent, pass_libevent, stop_libevent, true, true,
-	  remove_libevent, end_libevent },
-	{ begin_libuv, pass_libuv, stop_libuv, false, true, remove_libuv,
-	  end_libuv },
-	{ begin_glib, pass_glib, stop_glib, false, true, remove_glib,
-	  end_glib },
-	{ begin_sd_event, pass_sd_event, stop_sd_event, true, false,
+	{ begin_libevent, pass_libevent, run_libevent, libevent_waits,
+	  stop_libevent, true, true, remove_libevent, end_libevent },
+	{ begin_libuv, pass_libuv, run_libuv, libuv_waits, stop_libuv, false,
+	  true, remove_libuv, end_libuv },
+	{ begin_glib, pass_glib, NULL, NULL, stop_glib, false, true,
+	  remove_glib, end_glib },
+	{ begin_sd_event, pass_sd_event, NULL, NULL, stop_sd_event, true, false,
 	  remove_sd_event, end_sd_event },
 };
 
@@ -390,6 +421,63 @@ static void run_in_a_callback(unsigned int events)
 	end();
 }
 
+/* The loop ends with its last timer, which may come from anywhere if there is a callback. */
+static void end_with_the_last_timer(void)
+{
+	action = NULL;
+	begin(0);
+	CHECK(loop->run());
+	start_objects(DEVICE_EVENTS);
+	CHECK(loop->run());
+	CHECK(callbacks == DEVICE_EVENTS);
+	CHECK(!hwt_timer_start_at(&objects[0], HWTIMER_NEVER));
+	run_passes();
+	CHECK(loop->waits());
+	hwt_timer_stop(&objects[0]);
+	CHECK(loop->run());
+	/* Nothing has to be told to the module for this one, which takes the other one's place. */
+	CHECK(!hwt_timer_start_at(&objects[1], HWTIMER_NEVER));
+	run_passes();
+	CHECK(loop->waits());
+	hwt_timer_stop(&objects[1]);
+	CHECK(loop->run());
+	end();
+	begin(1);
+	run_passes();
+	CHECK(callbacks == 1 && loop->waits());
+	end();
+}
+
+static void until_called(uv_idle_t *idle)
+{
+	if (callbacks)
+		uv_idle_stop(idle);
+}
+
+static void libuv_does_not_wait_for_unref(void)
+{
+	uv_idle_t idle;
+
+	loop = &loops[1];
+	begin(0);
+	hwt_libuv_unref(of_libuv);
+	start_objects(1);
+	CHECK(loop->run());
+	uv_idle_init(&uv, &idle);
+	uv_idle_start(&idle, until_called);
+	CHECK(loop->run());
+	CHECK(callbacks == 1);
+	CHECK(!hwt_timer_start_at(&objects[0], HWTIMER_NEVER));
+	CHECK(loop->run());
+	hwt_libuv_ref(of_libuv);
+	run_passes();
+	CHECK(loop->waits());
+	hwt_libuv_unref(of_libuv);
+	CHECK(loop->run());
+	uv_close((uv_handle_t *)&idle, NULL);
+	end();
+}
+
 /* An instance whose reads wait is refused; a program may remove it nevertheless. */
 static void remove_what_is_refused(void)
 {
@@ -417,6 +505,8 @@ int main(void)
 		stop_in_a_callback(1, 0);
 		stop_in_a_callback(150, 200);
 		stop_in_a_callback(300, 200);
+		if (loop->run)
+			end_with_the_last_timer();
 		/* uv_run() must not be called in a callback, and does not find out. */
 		if (loop->pass != pass_libuv) {
 			run_in_a_callback(DEVICE_EVENTS);
@@ -425,6 +515,7 @@ int main(void)
 		}
 		remove_what_is_refused();
 	}
+	libuv_does_not_wait_for_unref();
 	libevent_without_memory();
 	printf("all is well\n");
 	return 0;

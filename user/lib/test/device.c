@@ -15,9 +15,10 @@
 static int device = -1;
 static unsigned int events_left;
 
-/* The user_data of timers that have expired; their ids count up. */
-static uint64_t due[DEVICE_EVENTS];
-static uint64_t scheduled, delivered;
+/* The ids and the user_data of timers that have expired; ids count up. */
+static struct hwtimer_event due[DEVICE_EVENTS];
+static uint64_t last_id;
+static unsigned int expired, delivered;
 
 unsigned int device_events = DEVICE_EVENTS, device_report, device_reads;
 
@@ -26,7 +27,7 @@ int __wrap_open(const char *path, int flags, ...)
 	(void)path;
 	(void)flags;
 	events_left = device_events;
-	delivered = scheduled;
+	delivered = expired;
 	device = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
 	return device;
 }
@@ -37,11 +38,18 @@ int __wrap_close(int fd)
 }
 
 /* Returns the id. */
-static uint64_t schedule(uint64_t user_data)
+static uint64_t schedule(int64_t time, uint64_t user_data)
 {
-	due[scheduled++ % DEVICE_EVENTS] = user_data;
+	last_id++;
+	if (time == HWTIMER_NEVER)
+		return last_id;
+	due[expired++ % DEVICE_EVENTS] = (struct hwtimer_event){
+		.id = last_id,
+		.user_data = user_data,
+		.expirations = 1,
+	};
 	eventfd_write(device, 1);
-	return scheduled;
+	return last_id;
 }
 
 static int bulk(const struct hwtimer_bulk *bulk)
@@ -51,7 +59,7 @@ static int bulk(const struct hwtimer_bulk *bulk)
 	unsigned int i;
 
 	for (i = 0; i < bulk->count && bulk->op == HWTIMER_OP_SCHEDULE; i++)
-		results[i] = schedule(timers[i].user_data);
+		results[i] = schedule(timers[i].time, timers[i].user_data);
 	return bulk->count;
 }
 
@@ -72,7 +80,7 @@ int __wrap_ioctl(int fd, unsigned long number, ...)
 			.clock = HWTIMER_CLOCK_MONOTONIC,
 		};
 	if (number == HWTIMER_IOC_SCHEDULE)
-		request->id = schedule(request->user_data);
+		request->id = schedule(request->time, request->user_data);
 	return number == HWTIMER_IOC_BULK ? bulk(argument) : 0;
 }
 
@@ -91,14 +99,8 @@ static unsigned int least(unsigned int a, unsigned int b)
 static unsigned int read_due(struct hwtimer_event *events, unsigned int n,
 			     unsigned int max)
 {
-	for (; n < max && delivered < scheduled; n++) {
-		events[n] = (struct hwtimer_event){
-			.user_data = due[delivered % DEVICE_EVENTS],
-			.id = delivered + 1,
-			.expirations = 1,
-		};
-		delivered++;
-	}
+	for (; n < max && delivered != expired; n++)
+		events[n] = due[delivered++ % DEVICE_EVENTS];
 	return n;
 }
 
@@ -121,8 +123,9 @@ ssize_t __wrap_read(int fd, void *buffer, size_t size)
 	device_report -= device_report ? n : 0;
 	if (!device_report)
 		n = read_due(buffer, n, max);
-	if (!n) {
+	if (!events_left && delivered == expired && !device_report)
 		__real_read(fd, &value, sizeof(value));
+	if (!n) {
 		errno = EAGAIN;
 		return -1;
 	}
