@@ -10,7 +10,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
 
+#include <hwtimer_epoll.h>
 #include <hwtimer_glib.h>
 #include <hwtimer_libevent.h>
 #include <hwtimer_libuv.h>
@@ -491,6 +494,143 @@ static void remove_what_is_refused(void)
 	hwt_close(hwt);
 }
 
+/* ---- epoll ---- */
+
+/* What an entry points to. Its descriptor is always ready. */
+struct connection {
+	int fd;
+};
+
+static struct connection *connection;
+static int epoll;
+static struct hwt_epoll *of_epoll;
+
+static void begin_epoll(unsigned int events, int by_fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	callbacks = 0;
+	device_events = events;
+	CHECK(!hwt_open(&hwt, HWT_NONBLOCK));
+	epoll = epoll_create1(EPOLL_CLOEXEC);
+	of_epoll = malloc(sizeof(*of_epoll));
+	*of_epoll = (struct hwt_epoll){ hwt, on_event, &callbacks, by_fd };
+	CHECK(!hwt_epoll_add(of_epoll, epoll));
+	connection = malloc(sizeof(*connection));
+	connection->fd = eventfd(1, EFD_CLOEXEC);
+	/* Where the upper half is anything, a number is no pointer. */
+	memset(&event.data, 0xff, sizeof(event.data));
+	if (by_fd)
+		event.data.fd = connection->fd;
+	else
+		event.data.ptr = connection;
+	CHECK(!epoll_ctl(epoll, EPOLL_CTL_ADD, connection->fd, &event));
+}
+
+static void end_connection(void)
+{
+	close(connection->fd);
+	free(connection);
+	connection = NULL;
+}
+
+static void remove_epoll(void)
+{
+	hwt_epoll_remove(of_epoll);
+	hwt_epoll_remove(of_epoll);
+	free(of_epoll);
+}
+
+static void end_epoll(void)
+{
+	remove_epoll();
+	hwt_close(hwt);
+	close(epoll);
+}
+
+/* Runs a round of the loop. Returns what hwt_epoll_dispatch() has. */
+static int round_of_epoll(int by_fd)
+{
+	unsigned int before = callbacks;
+	struct epoll_event ready[2];
+	int i, count = hwt_epoll_wait(of_epoll, ready, 2, -1);
+
+	CHECK(count == !!connection);
+	for (i = 0; i < count; i++)
+		CHECK(by_fd ? ready[i].data.fd == connection->fd :
+			      ((struct connection *)ready[i].data.ptr)->fd ==
+				      connection->fd);
+	CHECK(callbacks == before);
+	return hwt_epoll_dispatch(of_epoll);
+}
+
+/* A callback frees what an entry of its round points to. */
+static void timers_come_last(int by_fd)
+{
+	begin_epoll(1, by_fd);
+	action = end_connection;
+	acts_at = 1;
+	CHECK(round_of_epoll(by_fd) == 1);
+	start_objects(50);
+	CHECK(round_of_epoll(by_fd) == 50);
+	end_epoll();
+}
+
+static void breaks(void)
+{
+	hwt_break(hwt);
+}
+
+static void break_an_epoll_loop(void)
+{
+	begin_epoll(20, 0);
+	start_objects(80);
+	action = breaks;
+	acts_at = 30;
+	CHECK(round_of_epoll(0) == 30);
+	CHECK(round_of_epoll(0) == 70);
+	end_connection();
+	end_epoll();
+}
+
+/* A descriptor that somebody else has keeps the entry in epoll. */
+static void remove_before_close(void)
+{
+	struct epoll_event ready;
+	int copy;
+
+	begin_epoll(1, 0);
+	end_connection();
+	copy = dup(hwt_fd(hwt));
+	remove_epoll();
+	hwt_close(hwt);
+	CHECK(!epoll_wait(epoll, &ready, 1, 0));
+	close(copy);
+	close(epoll);
+}
+
+static void remove_and_close_in_a_round(void)
+{
+	begin_epoll(DEVICE_EVENTS, 0);
+	end_connection();
+	loop = &(const struct loop){ .remove = remove_epoll };
+	action = removes_and_closes;
+	acts_at = 30;
+	CHECK(round_of_epoll(0) == 30);
+	CHECK(callbacks == 30);
+	close(epoll);
+}
+
+static void epoll_refuses_what_blocks(void)
+{
+	begin_epoll(0, 0);
+	hwt_epoll_remove(of_epoll);
+	CHECK(!fcntl(hwt_fd(hwt), F_SETFL, 0));
+	CHECK(hwt_epoll_add(of_epoll, epoll) == -EINVAL);
+	end_connection();
+	end_epoll();
+}
+
 int main(void)
 {
 	unsigned int i;
@@ -516,6 +656,12 @@ int main(void)
 		remove_what_is_refused();
 	}
 	libuv_does_not_wait_for_unref();
+	timers_come_last(0);
+	timers_come_last(1);
+	break_an_epoll_loop();
+	remove_before_close();
+	remove_and_close_in_a_round();
+	epoll_refuses_what_blocks();
 	libevent_without_memory();
 	printf("all is well\n");
 	return 0;
