@@ -31,14 +31,18 @@ static int run_epoll(struct __test_metadata *_metadata,
 
 TEST_F(adapter, epoll)
 {
-	struct hwt_epoll timers = { self->timers.hwt, on_timer, &self->timers };
+	struct hwt_epoll timers = { .hwt = self->timers.hwt,
+				    .callback = on_timer,
+				    .arg = &self->timers };
 
 	EXPECT_EQ(-ENOTCONN, run_epoll(_metadata, &timers));
 }
 
 TEST_F(adapter, epoll_takes_what_notify_leaves)
 {
-	struct hwt_epoll timers = { self->timers.hwt, on_timer, &self->timers };
+	struct hwt_epoll timers = { .hwt = self->timers.hwt,
+				    .callback = on_timer,
+				    .arg = &self->timers };
 
 	ASSERT_EQ(0, hwt_notify(self->timers.hwt, N, HWTIMER_NEVER));
 	EXPECT_EQ(-ENOTCONN, run_epoll(_metadata, &timers));
@@ -438,8 +442,9 @@ TEST_F(flood, glib)
 
 TEST_F(broken, epoll)
 {
-	struct hwt_epoll timers = { self->timers.hwt, break_descriptor,
-				    &self->timers };
+	struct hwt_epoll timers = { .hwt = self->timers.hwt,
+				    .callback = break_descriptor,
+				    .arg = &self->timers };
 	int epoll = epoll_create1(EPOLL_CLOEXEC), ret;
 	struct epoll_event ready;
 

@@ -103,6 +103,9 @@ static inline bool hwt_ends(const struct hwt *hwt)
 	return hwt->closed || hwt->broken;
 }
 
+/* Whether there are timer objects, of a process that has forked this one. */
+bool hwt_timers_foreign(const struct hwt *hwt);
+
 /* Makes all timer objects inactive: hwt_cancel_all() has ended the module's timers. */
 void hwt_timers_end(struct hwt *hwt);
 

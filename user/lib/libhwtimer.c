@@ -641,6 +641,8 @@ int hwt_dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
 		hwt->broken = false;
 	if (!max || hwt->broken)
 		return 0;
+	if (hwt_timers_foreign(hwt))
+		return -EBADF;
 	if (max > INT_MAX)
 		max = INT_MAX;
 	hwt->left = false;

@@ -448,6 +448,10 @@ static inline int hwt_dispatch_failed(int ret)
  * its deadline was made later meanwhile and hwt_dispatch() finds the old one expired, not
  * later than that. Times are on the instance's clock; if that may be set, deadlines follow it.
  *
+ * Timer objects belong to the process that has started the first one of the instance. In a child of
+ * fork(), starting one, hwt_flush() and hwt_dispatch() fail with -EBADF, and stopping one changes
+ * the child's memory alone; hwt_close() ends the child's use of the instance.
+ *
  * An instance with timer objects may have other timers, too, whose user_data has not
  * 0x68777454 in its upper half. hwt_read() and hwt_next() then fail with -EBUSY. The process
  * must be in the time namespace of the process that opened the instance, and no other one
@@ -487,7 +491,7 @@ void hwt_timer_init(struct hwt_timer *timer, struct hwt *hwt,
  * @delay: ns from this call; a negative delay counts as 0
  *
  * Return: 0; the timer expires once. -ENOMEM, -EINVAL (the object was never initialized, or the
- * instance has HWTIMER_SETUP_AT_LEAST_ONCE), or an error of hwt_info() at the first timer of the
+ * instance has HWTIMER_SETUP_AT_LEAST_ONCE), -EBADF (in a child of fork()), or an error of hwt_info() at the first timer of the
  * instance: nothing has changed.
  */
 int hwt_timer_start(struct hwt_timer *timer, int64_t delay);

@@ -28,6 +28,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -76,6 +77,7 @@ struct hwt_slot {
 
 /**
  * struct timers - the timer objects of an instance
+ * @forks: value of the variable in the process that they belong to
  * @refused: error of the last hwt_flush(), if slots stayed on the lists
  * @cancellations: those of struct hwt that the spares know of
  * @lists: the lists' heads
@@ -87,6 +89,7 @@ struct hwt_slot {
  * @results: what it returns about them
  */
 struct timers {
+	unsigned int forks;
 	int refused;
 	unsigned int cancellations;
 	struct link lists[NR_LISTS];
@@ -195,6 +198,26 @@ static int64_t time_add(int64_t time, int64_t delay)
 	return delay > HWTIMER_NEVER - time ? HWTIMER_NEVER : time + delay;
 }
 
+/* ---- fork() ---- */
+
+/* How many times this process, and those that it comes from, were forked */
+static unsigned int forks;
+
+static void count_fork(void)
+{
+	forks++;
+}
+
+static void __attribute__((constructor)) watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, count_fork);
+}
+
+bool hwt_timers_foreign(const struct hwt *hwt)
+{
+	return hwt->timers && hwt->timers->forks != forks;
+}
+
 /* ---- slots ---- */
 
 static int timers_new(struct hwt *hwt)
@@ -208,6 +231,7 @@ static int timers_new(struct hwt *hwt)
 		timers->lists[i].next = &timers->lists[i];
 		timers->lists[i].prev = &timers->lists[i];
 	}
+	timers->forks = forks;
 	/* Other threads, which may call hwt_read(), look whether it is there. */
 	__atomic_store_n(&hwt->timers, timers, __ATOMIC_RELEASE);
 	return 0;
@@ -221,6 +245,8 @@ static int timers_need(struct hwt *hwt)
 	/* Nobody would acknowledge the events. */
 	if (!err && hwt->keeps)
 		return -EINVAL;
+	if (hwt_timers_foreign(hwt))
+		return -EBADF;
 	return err || hwt->timers ? err : timers_new(hwt);
 }
 
@@ -863,6 +889,8 @@ int hwt_flush(struct hwt *hwt)
 	hwt->told = false;
 	if (!timers)
 		return 0;
+	if (hwt_timers_foreign(hwt))
+		return -EBADF;
 	cancel_spares(hwt, active(timers) + SPARES);
 	err = tell_all(hwt);
 	if ((err == -ENOSPC || err == -ENOMEM) && timers->count[SPARE]) {

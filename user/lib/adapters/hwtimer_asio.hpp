@@ -13,6 +13,8 @@
  * A callback may throw: the exception comes out of run(), and the other callbacks come when that is
  * called again. While a callback runs the loop itself, by poll() or the like, other timers go on.
  *
+ * In a child of fork(), stop or destroy @timers before any other object of the context.
+ *
  * Without on_timer(), run() returns when no timer object is active any more; with it, only after
  * stop(), as any thread may schedule.
  *
@@ -27,6 +29,8 @@
 #include <functional>
 #include <memory>
 #include <utility>
+
+#include <unistd.h>
 
 #include <libhwtimer.h>
 
@@ -96,6 +100,7 @@ class hwt_asio {
 		if (error)
 			return -error.value();
 		loop->running = true;
+		loop->pid = getpid();
 		loop->starts++;
 		/* A pass without a change does not call hwt_flush(). */
 		hwt_cache_time(loop->hwt, 0);
@@ -169,6 +174,7 @@ class hwt_asio {
 			, soon(false)
 			, retries(false)
 			, running(false)
+			, pid(0)
 		{
 		}
 
@@ -332,6 +338,22 @@ class hwt_asio {
 				[=] { timer->callback(timer); });
 		}
 
+		/* Otherwise the parent's loop would lose what is taken out of the child's. */
+		void leave_the_parent()
+		{
+			using context_of =
+				hwt_asio_library::execution::context_as_t<
+					hwt_asio_library::execution_context &>;
+
+			if (pid != getpid())
+				hwt_asio_library::query(ready.get_executor(),
+							context_of())
+					.notify_fork(
+						hwt_asio_library::
+							execution_context::
+								fork_child);
+		}
+
 		void end()
 		{
 			if (!running)
@@ -345,6 +367,7 @@ class hwt_asio {
 			hwt_break(hwt);
 			hwt_on_change(hwt, nullptr, nullptr);
 			hwt_wrap_callbacks(hwt, nullptr, nullptr);
+			leave_the_parent();
 			retry.cancel();
 			/* The descriptor is the instance's. */
 			ready.release();
@@ -363,6 +386,7 @@ class hwt_asio {
 		bool soon; /* a handler will serve what is left */
 		bool retries; /* the timer waits */
 		bool running;
+		pid_t pid;
 	};
 
 	std::shared_ptr<state> loop;

@@ -12,6 +12,8 @@
  * After event_base_loopbreak() in a callback, no other one follows; they come when the loop runs
  * again.
  *
+ * In a child of fork(), remove the instance before event_base_free().
+ *
  * Without on_timer(), the loop ends with the last timer object that is active; with it, not before
  * it is removed, as any thread may schedule.
  */
@@ -21,6 +23,7 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <libhwtimer.h>
 
@@ -47,6 +50,7 @@ struct hwt_libevent_running {
  * @flush: the same, for hwt_flush()
  * @retry: the same, for when hwt_flush() has failed, or events may be left that do not make
  *	the descriptor ready
+ * @pid: the same: process that has added the instance
  * @running: the same: what outlives this if a callback removes it
  */
 struct hwt_libevent {
@@ -57,6 +61,7 @@ struct hwt_libevent {
 	struct event *event;
 	struct event *flush;
 	struct event *retry;
+	pid_t pid;
 	struct hwt_libevent_running *running;
 };
 
@@ -171,6 +176,9 @@ static inline void hwt_libevent_remove(struct hwt_libevent *timers)
 	else
 		free(timers->running);
 	if (timers->event) {
+		/* Otherwise the parent's loop would lose what is removed here. */
+		if (timers->pid != getpid())
+			event_reinit(event_get_base(timers->event));
 		hwt_break(timers->hwt);
 		hwt_on_change(timers->hwt, NULL, NULL);
 		hwt_wrap_callbacks(timers->hwt, NULL, NULL);
@@ -201,6 +209,7 @@ static inline int hwt_libevent_add(struct hwt_libevent *timers,
 		return err;
 	running = calloc(1, sizeof(*timers->running));
 	timers->running = (struct hwt_libevent_running *)running;
+	timers->pid = getpid();
 	timers->event = event_new(base, hwt_fd(timers->hwt),
 				  EV_READ | EV_PERSIST, hwt_libevent_ready,
 				  timers);

@@ -13,12 +13,15 @@
  * it was removed, as any thread may schedule. After hwt_libuv_unref(), uv_run() does not wait for
  * timers, but still serves them; hwt_libuv_ref() takes that back.
  *
+ * In a child of fork(), remove the instance before any other handle.
+ *
  * After uv_stop() in a callback, those that are due still come, as those of uv_timer_t do.
  */
 #ifndef HWTIMER_LIBUV_H
 #define HWTIMER_LIBUV_H
 
 #include <errno.h>
+#include <unistd.h>
 #include <uv.h>
 
 #include <libhwtimer.h>
@@ -42,6 +45,7 @@
  * @prepare: the same, for hwt_flush() before the loop waits
  * @retry: the same, for when hwt_flush() has failed, or events may be left that do not make
  *	the descriptor ready
+ * @pid: the same: process that has added the instance
  */
 struct hwt_libuv {
 	struct hwt *hwt;
@@ -52,6 +56,7 @@ struct hwt_libuv {
 	uv_poll_t poll;
 	uv_prepare_t prepare;
 	uv_timer_t retry;
+	pid_t pid;
 };
 
 static inline void hwt_libuv_retry(uv_timer_t *retry);
@@ -136,6 +141,7 @@ static inline int hwt_libuv_add(struct hwt_libuv *timers, uv_loop_t *loop)
 	uv_unref((uv_handle_t *)&timers->prepare);
 	uv_unref((uv_handle_t *)&timers->retry);
 	timers->unref = 0;
+	timers->pid = getpid();
 	hwt_on_change(timers->hwt, hwt_libuv_changed, timers);
 	return uv_poll_start(&timers->poll, UV_READABLE, hwt_libuv_ready);
 }
@@ -149,6 +155,9 @@ static inline void hwt_libuv_remove(struct hwt_libuv *timers,
 {
 	if (!timers->poll.loop || uv_is_closing((uv_handle_t *)&timers->poll))
 		return;
+	/* Otherwise the parent's loop would lose what is closed here. */
+	if (timers->pid != getpid())
+		uv_loop_fork(timers->poll.loop);
 	hwt_break(timers->hwt);
 	hwt_on_change(timers->hwt, NULL, NULL);
 	uv_close((uv_handle_t *)&timers->poll, on_close);

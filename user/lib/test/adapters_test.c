@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/wait.h>
 
 #include <hwtimer_epoll.h>
 #include <hwtimer_glib.h>
@@ -481,6 +482,25 @@ static void libuv_does_not_wait_for_unref(void)
 	end();
 }
 
+/* A child ends all that it finds; the parent's loop goes on. */
+static void fork_and_remove(void)
+{
+	int status;
+
+	action = NULL;
+	begin(1);
+	run_passes();
+	if (!fork()) {
+		end();
+		_exit(0);
+	}
+	CHECK(wait(&status) > 0 && WIFEXITED(status) && !WEXITSTATUS(status));
+	device_add_event(hwt_fd(hwt));
+	run_passes();
+	CHECK(callbacks == 2);
+	end();
+}
+
 /* An instance whose reads wait is refused; a program may remove it nevertheless. */
 static void remove_what_is_refused(void)
 {
@@ -621,6 +641,22 @@ static void remove_and_close_in_a_round(void)
 	close(epoll);
 }
 
+static void fork_with_epoll(void)
+{
+	int status;
+
+	action = NULL;
+	begin_epoll(1, 0);
+	if (!fork()) {
+		end_epoll();
+		_exit(0);
+	}
+	CHECK(wait(&status) > 0 && WIFEXITED(status) && !WEXITSTATUS(status));
+	CHECK(round_of_epoll(0) == 1);
+	end_connection();
+	end_epoll();
+}
+
 static void epoll_refuses_what_blocks(void)
 {
 	begin_epoll(0, 0);
@@ -653,6 +689,7 @@ int main(void)
 			run_in_a_callback(0);
 			run_in_a_callback(50);
 		}
+		fork_and_remove();
 		remove_what_is_refused();
 	}
 	libuv_does_not_wait_for_unref();
@@ -661,6 +698,7 @@ int main(void)
 	break_an_epoll_loop();
 	remove_before_close();
 	remove_and_close_in_a_round();
+	fork_with_epoll();
 	epoll_refuses_what_blocks();
 	libevent_without_memory();
 	printf("all is well\n");

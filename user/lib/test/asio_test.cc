@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <hwtimer_asio.hpp>
 
@@ -299,6 +301,38 @@ static void end_with_the_last_timer()
 	});
 }
 
+/* A child destroys all that it finds; the parent's loop goes on. */
+static void fork_and_destroy()
+{
+	unsigned int calls = 0;
+	struct hwt *hwt;
+	int status;
+
+	device_events = 1;
+	CHECK(!hwt_open(&hwt, HWT_NONBLOCK));
+	{
+		boost::asio::io_context context(1);
+		hwt_asio timers(context, hwt,
+				[&](const struct hwtimer_event &) { calls++; });
+		pid_t child;
+
+		CHECK(!timers.start());
+		context.poll();
+		child = fork();
+		if (child) {
+			CHECK(wait(&status) == child);
+			CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+			device_add_event(hwt_fd(hwt));
+			context.poll();
+			CHECK(calls == 2);
+		}
+		calls = !child;
+	}
+	hwt_close(hwt);
+	if (calls)
+		_exit(0);
+}
+
 int main()
 {
 	restarts();
@@ -310,6 +344,7 @@ int main()
 	throw_in_callbacks_of_a_period(HWTIMER_REQ_FIXED_DELAY);
 	run_in_a_callback();
 	end_with_the_last_timer();
+	fork_and_destroy();
 	device_report = 501;
 	CHECK(run(0, nullptr) == DEVICE_EVENTS + 1);
 	CHECK(errors == 1);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <libhwtimer.h>
 
@@ -539,6 +541,58 @@ static void dispatch_in_the_callback_of_what_is_refused(void)
 	hwt_close(hwt);
 }
 
+/* ---- fork() ---- */
+
+static void check_child(void)
+{
+	int status;
+
+	CHECK(wait(&status) > 0);
+	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+}
+
+/* A child that ends all that it finds asks the module for nothing. */
+static void fork_with_objects(void)
+{
+	unsigned int i;
+
+	begin(HWT_NONBLOCK);
+	start(0, 400, SECOND);
+	pass(0);
+	start(0, 100, SECOND / 2);
+	if (!fork()) {
+		module.calls = 0;
+		for (i = 0; i < 200; i++)
+			hwt_timer_stop(&timers[i]);
+		CHECK(hwt_timer_start(&timers[0], SECOND) == -EBADF);
+		CHECK(hwt_timer_start(&timers[500], SECOND) == -EBADF);
+		CHECK(hwt_flush(hwt) == -EBADF);
+		CHECK(dispatch(1000) == -EBADF);
+		hwt_close(hwt);
+		_exit(module.calls);
+	}
+	check_child();
+	pass(2 * SECOND);
+	CHECK(dispatch(1000) == 400);
+	check_all_were_called(400);
+	hwt_close(hwt);
+}
+
+/* A daemon is a child, and has no objects before. */
+static void fork_before_objects(void)
+{
+	begin(HWT_NONBLOCK);
+	if (!fork()) {
+		start(0, 10, SECOND);
+		pass(2 * SECOND);
+		CHECK(dispatch(1000) == 10);
+		hwt_close(hwt);
+		_exit(0);
+	}
+	check_child();
+	hwt_close(hwt);
+}
+
 /* ---- calls that are missing ---- */
 
 /* A hwt_dispatch() that waits would wait for ever for what nobody has told the module. */
@@ -674,6 +728,8 @@ int main(void)
 	dispatch_in_a_callback_of_an_event();
 	next_in_a_callback();
 	dispatch_in_the_callback_of_what_is_refused();
+	fork_with_objects();
+	fork_before_objects();
 	dispatch_without_flush();
 	refused_dispatch_without_flush();
 	start_without_init();
