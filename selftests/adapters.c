@@ -214,7 +214,7 @@ TEST_F(objects, libevent)
 
 	ASSERT_EQ(0, hwt_libevent_add(&timers, base));
 	EXPECT_EQ(1, event_base_dispatch(base)); /* no events are left */
-	EXPECT_EQ(0, self->timers.err);
+	EXPECT_TRUE(ended_with_the_last(&self->timers));
 	hwt_libevent_remove(&timers);
 	event_base_free(base);
 }
@@ -228,7 +228,7 @@ TEST_F(objects, libuv)
 
 	libuv_begin(_metadata, &timers, &loop);
 	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
-	EXPECT_EQ(0, self->timers.err);
+	EXPECT_TRUE(ended_with_the_last(&self->timers));
 	libuv_end(_metadata, &timers, &loop);
 }
 

@@ -613,6 +613,24 @@ static void break_an_epoll_loop(void)
 	end_epoll();
 }
 
+static void runs_a_round(void)
+{
+	CHECK(round_of_epoll(0) == 49);
+	at_end_of_inner = callbacks;
+}
+
+static void run_epoll_in_a_callback(void)
+{
+	begin_epoll(0, 0);
+	end_connection();
+	start_objects(50);
+	action = runs_a_round;
+	acts_at = 1;
+	CHECK(round_of_epoll(0) == 1);
+	CHECK(at_end_of_inner == 50);
+	end_epoll();
+}
+
 /* A descriptor that somebody else has keeps the entry in epoll. */
 static void remove_before_close(void)
 {
@@ -696,6 +714,7 @@ int main(void)
 	timers_come_last(0);
 	timers_come_last(1);
 	break_an_epoll_loop();
+	run_epoll_in_a_callback();
 	remove_before_close();
 	remove_and_close_in_a_round();
 	fork_with_epoll();
