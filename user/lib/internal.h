@@ -40,6 +40,7 @@
  * @timers: what timer.c keeps; NULL: no timer object was started
  * @first: index in @events of the first event that was not returned yet
  * @count: number of events from @first on
+ * @reader: thread whose calls may look at these: the last one that has read; NULL: there are none
  * @watermark: somebody may have asked by hwt_notify() for more than one event at a time; any
  *	thread may set it
  * @drained: the last read found fewer events than there was room for
@@ -66,6 +67,7 @@ struct hwt {
 	struct timers *timers;
 	unsigned int first;
 	unsigned int count;
+	const void *reader;
 	bool watermark;
 	bool drained;
 	struct hwtimer_event events[EVENTS];
@@ -105,6 +107,9 @@ static inline bool hwt_ends(const struct hwt *hwt)
 
 /* Whether there are timer objects, of a process that has forked this one. */
 bool hwt_timers_foreign(const struct hwt *hwt);
+
+/* Whether events stay until they are acknowledged; also if the module does not tell. */
+bool hwt_keeps(struct hwt *hwt);
 
 /* Makes all timer objects inactive: hwt_cancel_all() has ended the module's timers. */
 void hwt_timers_end(struct hwt *hwt);

@@ -14,12 +14,13 @@
  * hwt_dispatch() and, while a timer object is active, hwt_cancel_all() belong to one thread at
  * a time: the one that runs the loop.
  *
- * A buffered event is still returned, whatever happens to its timer meanwhile.
- * Cancelling the timer then fails with -ENOENT. A periodic timer is pending again by
- * then: cancelling it succeeds, and its buffered event is still returned. So free what
- * user_data points to only after hwt_dispatch() has returned, or hwt_next() has
- * returned -EAGAIN. Timer objects (struct hwt_timer) have no such rule: after
- * hwt_timer_stop() no callback comes.
+ * hwt_cancel() and hwt_discard() in the thread that reads know of buffered events: after the first
+ * one has returned 0, or the second one has returned 0, no event of the timer is returned. Other
+ * threads, and all other functions, do not: a buffered event is still returned, whatever happens
+ * to its timer meanwhile. Cancelling the timer then fails with -ENOENT, or, if the timer is
+ * periodic and so pending again, succeeds. So free what user_data points to only after
+ * hwt_dispatch() has returned, or hwt_next() has returned -EAGAIN. Timer objects (struct
+ * hwt_timer) have no such rule: after hwt_timer_stop() no callback comes.
  */
 #ifndef LIBHWTIMER_H
 #define LIBHWTIMER_H
@@ -146,10 +147,16 @@ int hwt_schedule_at(struct hwt *hwt, uint64_t deadline, uint64_t user_data,
  */
 int hwt_schedule_request(struct hwt *hwt, struct hwtimer_request *request);
 
-/* Ends a timer: 0, 1 (one event of it still waits to be read or acknowledged) or -ENOENT. */
+/*
+ * Ends a timer: 0, 1 (one event of it still comes, or waits to be acknowledged) or -ENOENT. In the
+ * thread that reads, events in the buffer of hwt_next() and hwt_dispatch() count, too.
+ */
 int hwt_cancel(struct hwt *hwt, uint64_t id);
 
-/* The same, but drops the event that waits: 0 or -ENOENT. */
+/*
+ * The same, but drops the event that waits: 0 or -ENOENT. With HWTIMER_SETUP_AT_LEAST_ONCE, an event
+ * that was read stays, as it has to be acknowledged in its place.
+ */
 int hwt_discard(struct hwt *hwt, uint64_t id);
 
 /**

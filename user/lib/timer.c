@@ -180,6 +180,11 @@ static int clock_need(struct hwt *hwt)
 	return 0;
 }
 
+bool hwt_keeps(struct hwt *hwt)
+{
+	return clock_need(hwt) || hwt->keeps;
+}
+
 static int64_t current_time(struct hwt *hwt)
 {
 	int64_t now = hwt->now;

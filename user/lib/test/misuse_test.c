@@ -4,6 +4,8 @@
  * in an unusual order, an end in the middle of all, and no memory. Built with sanitizers and run
  * by test/vm/userland.sh: see module.h.
  */
+#include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -541,6 +543,97 @@ static void dispatch_in_the_callback_of_what_is_refused(void)
 	hwt_close(hwt);
 }
 
+/* ---- timers whose event was read ---- */
+
+static uint64_t ids[N];
+
+/* All that come after the first one end. */
+static void discards(struct hwt_timer *timer)
+{
+	unsigned int i;
+
+	(void)timer;
+	for (i = 1; i < 50; i++)
+		CHECK(!hwt_discard(hwt, ids[i]));
+	CHECK(hwt_discard(hwt, ids[0]) == -ENOENT);
+	CHECK(hwt_discard(hwt, ids[1]) == -ENOENT);
+}
+
+static void cancels(struct hwt_timer *timer)
+{
+	unsigned int i;
+
+	(void)timer;
+	for (i = 1; i < 50; i++)
+		CHECK(hwt_cancel(hwt, ids[i]) == 1);
+	CHECK(hwt_cancel(hwt, ids[0]) == -ENOENT);
+}
+
+static void discards_one(struct hwt_timer *timer)
+{
+	(void)timer;
+	CHECK(!hwt_discard(hwt, ids[25]));
+}
+
+static void *discards_elsewhere(void *unused)
+{
+	(void)unused;
+	CHECK(hwt_discard(hwt, ids[1]) == -ENOENT);
+	CHECK(hwt_cancel(hwt, ids[1]) == -ENOENT);
+	return NULL;
+}
+
+static void discards_in_another_thread(struct hwt_timer *timer)
+{
+	pthread_t thread;
+
+	(void)timer;
+	CHECK(!pthread_create(&thread, NULL, discards_elsewhere, NULL));
+	CHECK(!pthread_join(thread, NULL));
+}
+
+/* Does @act in the callback of the first of 50 timers. Returns the number of callbacks. */
+static unsigned int end_in_a_callback(hwt_timer_callback act)
+{
+	unsigned int i;
+
+	begin(HWT_NONBLOCK);
+	for (i = 0; i < 50; i++)
+		CHECK(!hwt_schedule_at(hwt, module.now, OTHER + i, &ids[i]));
+	module_set_clock(module.now + TICK);
+	action = act;
+	dispatch(1000);
+	hwt_close(hwt);
+	return callbacks;
+}
+
+static void end_what_was_read(void)
+{
+	CHECK(end_in_a_callback(discards) == 1);
+	CHECK(end_in_a_callback(cancels) == 50);
+	CHECK(end_in_a_callback(discards_one) == 49);
+	CHECK(events_of[24] == 1 && !events_of[25] && events_of[26] == 1);
+	CHECK(end_in_a_callback(discards_in_another_thread) == 50);
+}
+
+/* Each event that was read has to be acknowledged, in their order. */
+static void discard_what_has_to_be_acknowledged(void)
+{
+	struct hwtimer_setup setup = { .flags = HWTIMER_SETUP_AT_LEAST_ONCE };
+	struct hwtimer_event event;
+
+	begin(HWT_NONBLOCK);
+	CHECK(!hwt_setup(hwt, &setup));
+	schedule(2, 0);
+	CHECK(!hwt_schedule_at(hwt, module.now, OTHER, &ids[0]));
+	module_set_clock(module.now + TICK);
+	CHECK(hwt_next(hwt, &event) == 1);
+	CHECK(!hwt_discard(hwt, ids[0]));
+	CHECK(hwt_next(hwt, &event) == 1 && hwt_next(hwt, &event) == 1);
+	CHECK(hwt_ack(hwt, 3) == 3);
+	hwt_close(hwt);
+}
+
 /* ---- fork() ---- */
 
 static void check_child(void)
@@ -728,6 +821,8 @@ int main(void)
 	dispatch_in_a_callback_of_an_event();
 	next_in_a_callback();
 	dispatch_in_the_callback_of_what_is_refused();
+	end_what_was_read();
+	discard_what_has_to_be_acknowledged();
 	fork_with_objects();
 	fork_before_objects();
 	dispatch_without_flush();
