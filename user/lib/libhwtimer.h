@@ -154,8 +154,8 @@ int hwt_schedule_request(struct hwt *hwt, struct hwtimer_request *request);
 int hwt_cancel(struct hwt *hwt, uint64_t id);
 
 /*
- * The same, but drops the event that waits: 0 or -ENOENT. With HWTIMER_SETUP_AT_LEAST_ONCE, an event
- * that was read stays, as it has to be acknowledged in its place.
+ * The same, but drops the event that waits: 0 or -ENOENT. With HWTIMER_SETUP_AT_LEAST_ONCE, an
+ * event that was read stays, as it has to be acknowledged in its place.
  */
 int hwt_discard(struct hwt *hwt, uint64_t id);
 
@@ -568,8 +568,8 @@ int hwt_flush(struct hwt *hwt);
 int hwt_refused(const struct hwt *hwt);
 
 /*
- * Returns how long, in ms, a loop may wait that would wait for @timeout; -1: for ever. If that is not
- * @timeout, it must call hwt_dispatch() then even if the descriptor is not ready.
+ * Returns how long, in ms, a loop may wait that would wait for @timeout; -1: for ever. If that is
+ * not @timeout, it must call hwt_dispatch() then even if the descriptor is not ready.
  */
 int hwt_wait_ms(const struct hwt *hwt, int timeout);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A device for tests of loops: an eventfd that is ready until all events have been read. Each timer
- * that is scheduled expires at once, but for those with HWTIMER_NEVER. The linker puts its functions
- * in place of the system calls (--wrap).
+ * A device for tests of loops: an eventfd that is ready until all events have been read. Each
+ * timer that is scheduled expires at once, but for those with HWTIMER_NEVER. The linker puts its
+ * functions in place of the system calls (--wrap).
  */
 #ifndef LIB_TEST_DEVICE_H
 #define LIB_TEST_DEVICE_H
