@@ -498,8 +498,8 @@ void hwt_timer_init(struct hwt_timer *timer, struct hwt *hwt,
  * @delay: ns from this call; a negative delay counts as 0
  *
  * Return: 0; the timer expires once. -ENOMEM, -EINVAL (the object was never initialized, or the
- * instance has HWTIMER_SETUP_AT_LEAST_ONCE), -EBADF (in a child of fork()), or an error of hwt_info() at the first timer of the
- * instance: nothing has changed.
+ * instance has HWTIMER_SETUP_AT_LEAST_ONCE), -EBADF (in a child of fork()), or an error of
+ * hwt_info() at the first timer of the instance: nothing has changed.
  */
 int hwt_timer_start(struct hwt_timer *timer, int64_t delay);
 
