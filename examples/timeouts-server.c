@@ -25,6 +25,7 @@ struct connection {
 };
 
 static struct hwt *hwt;
+static struct hwt_epoll timers;
 static int epoll, listener;
 static unsigned long accepted, open_now, open_most, requests, ends[NR_ENDS];
 
@@ -109,18 +110,16 @@ static void on_data(struct connection *connection)
 static void serve(void)
 {
 	struct epoll_event ready[256];
-	int i, count = hwt_epoll_wait(epoll, hwt, ready, 256, -1);
-	bool timers = hwt_refused(hwt);
+	int i, ret, count = hwt_epoll_wait(&timers, ready, 256, -1);
 
 	for (i = 0; i < count; i++)
-		if (ready[i].data.ptr == hwt)
-			timers = true;
-		else if (ready[i].data.ptr == &listener)
+		if (ready[i].data.ptr == &listener)
 			accept_clients();
 		else
 			on_data(ready[i].data.ptr);
-	if (timers)
-		dispatch(hwt, NULL, NULL, 1000);
+	ret = hwt_epoll_dispatch(&timers);
+	if (hwt_dispatch_failed(ret))
+		errx(1, "hwt_dispatch: %s", strerror(-ret));
 }
 
 /* A timeout may be late by a tenth. Timers of the same tick share a wake-up. */
@@ -161,7 +160,8 @@ int main(int argc, char **argv)
 	listener = tcp_listen(port, SOCK_NONBLOCK);
 	epoll = epoll_create1(EPOLL_CLOEXEC);
 	epoll_ctl(epoll, EPOLL_CTL_ADD, listener, &event);
-	must(hwt_epoll_add(epoll, hwt));
+	timers.hwt = hwt;
+	must(hwt_epoll_add(&timers, epoll));
 	while (accepted < connections || open_now)
 		serve();
 	return !adds_up();

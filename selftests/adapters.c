@@ -9,22 +9,43 @@
 #include "hwtimer_libevent.h"
 #include "hwtimer_libuv.h"
 
-TEST_F(adapter, epoll)
+/* Runs a loop until the instance fails; returns the error. */
+static int run_epoll(struct __test_metadata *_metadata,
+		     struct hwt_epoll *timers)
 {
 	int epoll = epoll_create1(EPOLL_CLOEXEC), ret;
+	struct hwt_epoll again = *timers;
 	struct epoll_event ready;
 
 	ASSERT_LE(0, epoll);
-	ASSERT_EQ(0, hwt_epoll_add(epoll, self->timers.hwt));
-	EXPECT_EQ(-EEXIST, hwt_epoll_add(epoll, self->timers.hwt));
+	ASSERT_EQ(0, hwt_epoll_add(timers, epoll));
+	EXPECT_EQ(-EEXIST, hwt_epoll_add(&again, epoll));
 	do {
-		ASSERT_EQ(1, epoll_wait(epoll, &ready, 1, -1));
-		ASSERT_EQ(self->timers.hwt, ready.data.ptr);
-		ret = hwt_dispatch(self->timers.hwt, on_timer, &self->timers,
-				   100);
-	} while (ret >= 0 || ret == -EAGAIN);
-	EXPECT_EQ(-ENOTCONN, ret);
+		ASSERT_EQ(0, hwt_epoll_wait(timers, &ready, 1, -1));
+		ret = hwt_epoll_dispatch(timers);
+	} while (!hwt_dispatch_failed(ret));
+	EXPECT_EQ(0, epoll_wait(epoll, &ready, 1, 0));
 	close(epoll);
+	return ret;
+}
+
+TEST_F(adapter, epoll)
+{
+	struct hwt_epoll timers = { .hwt = self->timers.hwt,
+				    .callback = on_timer,
+				    .arg = &self->timers };
+
+	EXPECT_EQ(-ENOTCONN, run_epoll(_metadata, &timers));
+}
+
+TEST_F(adapter, epoll_takes_what_notify_leaves)
+{
+	struct hwt_epoll timers = { .hwt = self->timers.hwt,
+				    .callback = on_timer,
+				    .arg = &self->timers };
+
+	ASSERT_EQ(0, hwt_notify(self->timers.hwt, N, HWTIMER_NEVER));
+	EXPECT_EQ(-ENOTCONN, run_epoll(_metadata, &timers));
 }
 
 static void on_beat(evutil_socket_t fd, short what, void *arg)
@@ -171,17 +192,15 @@ TEST_F(adapter, glib_takes_what_notify_leaves)
 
 TEST_F(objects, epoll)
 {
-	int epoll = epoll_create1(EPOLL_CLOEXEC), count;
+	struct hwt_epoll timers = { .hwt = self->timers.hwt };
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
 	struct epoll_event ready;
 
-	ASSERT_EQ(0, hwt_epoll_add(epoll, self->timers.hwt));
+	ASSERT_EQ(0, hwt_epoll_add(&timers, epoll));
 	while (left) {
-		count = hwt_epoll_wait(epoll, self->timers.hwt, &ready, 1, -1);
+		ASSERT_EQ(0, hwt_epoll_wait(&timers, &ready, 1, -1));
 		refused += hwt_refused(self->timers.hwt) == -ENOSPC;
-		if (count || hwt_refused(self->timers.hwt))
-			hwt_dispatch(self->timers.hwt, NULL, NULL, 1000);
-		else
-			break;
+		hwt_epoll_dispatch(&timers);
 	}
 	close(epoll);
 }
@@ -195,7 +214,7 @@ TEST_F(objects, libevent)
 
 	ASSERT_EQ(0, hwt_libevent_add(&timers, base));
 	EXPECT_EQ(1, event_base_dispatch(base)); /* no events are left */
-	EXPECT_EQ(-ENOTCONN, self->timers.err);
+	EXPECT_TRUE(ended_with_the_last(&self->timers));
 	hwt_libevent_remove(&timers);
 	event_base_free(base);
 }
@@ -209,7 +228,7 @@ TEST_F(objects, libuv)
 
 	libuv_begin(_metadata, &timers, &loop);
 	EXPECT_EQ(0, uv_run(&loop, UV_RUN_DEFAULT));
-	EXPECT_EQ(-ENOTCONN, self->timers.err);
+	EXPECT_TRUE(ended_with_the_last(&self->timers));
 	libuv_end(_metadata, &timers, &loop);
 }
 
@@ -423,15 +442,17 @@ TEST_F(flood, glib)
 
 TEST_F(broken, epoll)
 {
+	struct hwt_epoll timers = { .hwt = self->timers.hwt,
+				    .callback = break_descriptor,
+				    .arg = &self->timers };
 	int epoll = epoll_create1(EPOLL_CLOEXEC), ret;
 	struct epoll_event ready;
 
 	ASSERT_LE(0, epoll);
-	ASSERT_EQ(0, hwt_epoll_add(epoll, self->timers.hwt));
+	ASSERT_EQ(0, hwt_epoll_add(&timers, epoll));
 	do {
-		ASSERT_EQ(1, epoll_wait(epoll, &ready, 1, -1));
-		ret = hwt_dispatch(self->timers.hwt, break_descriptor,
-				   &self->timers, 100);
+		ASSERT_EQ(0, hwt_epoll_wait(&timers, &ready, 1, -1));
+		ret = hwt_epoll_dispatch(&timers);
 	} while (!hwt_dispatch_failed(ret));
 	on_error(&self->timers, ret);
 	close(epoll);

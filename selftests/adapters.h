@@ -113,6 +113,12 @@ static void on_refusal(void *arg, int err)
 		on_error(arg, err);
 }
 
+/* The loop has ended, perhaps after it has seen that the instance was stopped. */
+static inline bool ended_with_the_last(const struct timers *timers)
+{
+	return !timers->err || timers->err == -ENOTCONN;
+}
+
 FIXTURE_SETUP(objects)
 {
 	struct hwtimer_setup setup = { .timers = OBJECTS / 5 };

@@ -639,8 +639,8 @@ TEST_F(library, set_clock_is_told_by_dispatch)
 }
 
 /*
- * A periodic timer whose event the library has read is pending again. It can be
- * cancelled, and the event still comes.
+ * A periodic timer whose event the library has read is pending again. It can be cancelled, and the
+ * event still comes; or the event goes with it.
  */
 TEST_F(library, event_that_was_read_comes)
 {
@@ -655,9 +655,18 @@ TEST_F(library, event_that_was_read_comes)
 	ASSERT_TRUE(dev_wait_ready(hwt_fd(self->hwt), 2));
 	ASSERT_EQ(1, hwt_next(self->hwt, &event));
 	first = event.id;
-	EXPECT_EQ(0, hwt_cancel(self->hwt, ids[first == ids[0]]));
+	EXPECT_EQ(1, hwt_cancel(self->hwt, ids[first == ids[0]]));
 	ASSERT_EQ(1, hwt_next(self->hwt, &event));
 	EXPECT_EQ(ids[first == ids[0]], event.id);
+	EXPECT_EQ(-EAGAIN, hwt_next(self->hwt, &event));
+	EXPECT_EQ(0, hwt_cancel(self->hwt, first));
+	ASSERT_EQ(0, hwt_schedule_request(self->hwt, &request));
+	ids[0] = request.id;
+	ASSERT_EQ(0, hwt_schedule_request(self->hwt, &request));
+	ids[1] = request.id;
+	ASSERT_TRUE(dev_wait_ready(hwt_fd(self->hwt), 2));
+	ASSERT_EQ(1, hwt_next(self->hwt, &event));
+	EXPECT_EQ(0, hwt_discard(self->hwt, ids[event.id == ids[0]]));
 	EXPECT_EQ(-EAGAIN, hwt_next(self->hwt, &event));
 }
 

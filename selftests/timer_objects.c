@@ -24,7 +24,7 @@ struct object {
 static struct object *objects[N];
 static struct hwt *hwt;
 static clockid_t clock_id;
-static int epoll;
+static struct hwt_epoll in_epoll;
 
 /* What on_timer() has found */
 static unsigned int callbacks, unexpected, early;
@@ -106,15 +106,14 @@ static void operate(void)
 	}
 }
 
-/* One pass of the loop; returns as hwt_dispatch(), or -EAGAIN. */
+/* One pass of the loop; returns as hwt_epoll_dispatch(). */
 static int pass(int timeout)
 {
 	struct epoll_event ready;
-	int count = hwt_epoll_wait(epoll, hwt, &ready, 1, timeout);
 
-	return count > 0 || hwt_refused(hwt) ?
-		       hwt_dispatch(hwt, NULL, NULL, 1000) :
-		       -EAGAIN;
+	if (hwt_epoll_wait(&in_epoll, &ready, 1, timeout) > 0)
+		abort();
+	return hwt_epoll_dispatch(&in_epoll);
 }
 
 static unsigned int count_active(void)
@@ -148,8 +147,8 @@ FIXTURE_SETUP(objects)
 	seed = 1;
 	ASSERT_EQ(0, hwt_open(&hwt, HWT_NONBLOCK));
 	self->epoll = epoll_create1(EPOLL_CLOEXEC);
-	epoll = self->epoll;
-	ASSERT_EQ(0, hwt_epoll_add(epoll, hwt));
+	in_epoll.hwt = hwt;
+	ASSERT_EQ(0, hwt_epoll_add(&in_epoll, self->epoll));
 }
 
 FIXTURE_TEARDOWN(objects)

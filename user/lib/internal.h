@@ -31,11 +31,16 @@
  * @on_change_arg: its argument
  * @cancellations: number of times that hwt_cancel_all() has ended all timers; any thread may
  *	count
+ * @wrapper: function that calls the callbacks of timer objects; NULL: none
+ * @wrapper_arg: its first argument
  * @depth: number of hwt_dispatch() that run: one may run in a callback of another one
+ * @broken: hwt_break() was called in one of them
+ * @left: the last one has ended before it knew that no event waits
  * @closed: hwt_close() was called in a callback; the outermost hwt_dispatch() frees this
  * @timers: what timer.c keeps; NULL: no timer object was started
  * @first: index in @events of the first event that was not returned yet
  * @count: number of events from @first on
+ * @reader: thread whose calls may look at these: the last one that has read; NULL: there are none
  * @watermark: somebody may have asked by hwt_notify() for more than one event at a time; any
  *	thread may set it
  * @drained: the last read found fewer events than there was room for
@@ -53,11 +58,16 @@ struct hwt {
 	void (*on_change)(void *arg);
 	void *on_change_arg;
 	unsigned int cancellations;
+	void (*wrapper)(void *arg, struct hwt_timer *timer);
+	void *wrapper_arg;
 	unsigned int depth;
+	bool broken;
+	bool left;
 	bool closed;
 	struct timers *timers;
 	unsigned int first;
 	unsigned int count;
+	const void *reader;
 	bool watermark;
 	bool drained;
 	struct hwtimer_event events[EVENTS];
@@ -89,8 +99,17 @@ static inline int64_t hwt_read_clock(clockid_t clock)
 	return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-/* Whether a timer object of @hwt is active. */
-bool hwt_timers_active(const struct hwt *hwt);
+/* Whether the hwt_dispatch() that run call no further callback. */
+static inline bool hwt_ends(const struct hwt *hwt)
+{
+	return hwt->closed || hwt->broken;
+}
+
+/* Whether there are timer objects, of a process that has forked this one. */
+bool hwt_timers_foreign(const struct hwt *hwt);
+
+/* Whether events stay until they are acknowledged; also if the module does not tell. */
+bool hwt_keeps(struct hwt *hwt);
 
 /* Makes all timer objects inactive: hwt_cancel_all() has ended the module's timers. */
 void hwt_timers_end(struct hwt *hwt);

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -181,7 +182,7 @@ int hwt_setup_sized(struct hwt *hwt, const struct hwtimer_setup *setup,
 {
 	int err;
 
-	if (hwt_timers_active(hwt))
+	if (hwt_active(hwt))
 		return -EBUSY;
 	err = call(hwt, sized(HWTIMER_IOC_SETUP, size), (void *)setup);
 	if (!err) {
@@ -231,6 +232,52 @@ int hwt_schedule_at(struct hwt *hwt, uint64_t deadline, uint64_t user_data,
 			user_data, id);
 }
 
+/* An address that no other thread has */
+static const void *this_thread(void)
+{
+	static __thread char place;
+
+	return &place;
+}
+
+/* After each change of the buffer */
+static void note_reader(struct hwt *hwt)
+{
+	__atomic_store_n(&hwt->reader, hwt->count ? this_thread() : NULL,
+			 __ATOMIC_RELAXED);
+}
+
+/*
+ * Finds a timer's event in the buffer, if this thread is the one that reads. Returns its index, or
+ * -1.
+ */
+static int find_read(const struct hwt *hwt, uint64_t id)
+{
+	const void *reader = __atomic_load_n(&hwt->reader, __ATOMIC_RELAXED);
+	unsigned int i;
+
+	if (!reader || reader != this_thread())
+		return -1;
+	for (i = hwt->first; i < hwt->first + hwt->count; i++)
+		if (hwt->events[i].id == id)
+			return i;
+	return -1;
+}
+
+/* Takes the events of a timer out of the buffer. Returns whether there was one. */
+static bool drop_read(struct hwt *hwt, uint64_t id)
+{
+	int i, found = 0;
+
+	for (; (i = find_read(hwt, id)) >= 0; found++) {
+		hwt->count--;
+		memmove(&hwt->events[i], &hwt->events[i + 1],
+			(hwt->first + hwt->count - i) * sizeof(*hwt->events));
+		note_reader(hwt);
+	}
+	return found;
+}
+
 static int cancel(struct hwt *hwt, unsigned int flags, uint64_t id)
 {
 	struct hwtimer_request request = { .flags = flags, .id = id };
@@ -240,12 +287,24 @@ static int cancel(struct hwt *hwt, unsigned int flags, uint64_t id)
 
 int hwt_cancel(struct hwt *hwt, uint64_t id)
 {
-	return cancel(hwt, 0, id);
+	int ret = cancel(hwt, 0, id);
+
+	if ((!ret || ret == -ENOENT) && find_read(hwt, id) >= 0)
+		return 1;
+	return ret;
 }
 
+/* What was read has to be acknowledged in its place, so it stays. */
 int hwt_discard(struct hwt *hwt, uint64_t id)
 {
-	return cancel(hwt, HWTIMER_REQ_DISCARD, id);
+	int ret = cancel(hwt, HWTIMER_REQ_DISCARD, id);
+
+	if (ret && ret != -ENOENT)
+		return ret;
+	if (find_read(hwt, id) < 0 || hwt_keeps(hwt))
+		return ret;
+	drop_read(hwt, id);
+	return 0;
 }
 
 static int reschedule(struct hwt *hwt, unsigned int flags, uint64_t id,
@@ -418,7 +477,7 @@ int hwt_cancel_all(struct hwt *hwt, unsigned int flags, uint64_t *cancelled)
 	} while (ret > 0 || ret == -EINTR);
 	if (!ret) {
 		__atomic_add_fetch(&hwt->cancellations, 1, __ATOMIC_RELEASE);
-		if (hwt_timers_active(hwt))
+		if (hwt_active(hwt))
 			hwt_timers_end(hwt);
 	}
 	if (cancelled)
@@ -523,6 +582,7 @@ static int fill(struct hwt *hwt, unsigned int max)
 	hwt->now = NOW_UNKNOWN;
 	hwt->first = 0;
 	hwt->count = ret > 0 ? ret : 0;
+	note_reader(hwt);
 	hwt->drained = ret < (int)max;
 	return ret;
 }
@@ -535,6 +595,7 @@ int hwt_next(struct hwt *hwt, struct hwtimer_event *event)
 		return ret;
 	*event = hwt->events[hwt->first++];
 	hwt->count--;
+	note_reader(hwt);
 	return 1;
 }
 
@@ -550,8 +611,10 @@ int hwt_rewind(struct hwt *hwt)
 	struct hwtimer_ack ack = { .flags = HWTIMER_ACK_REWIND };
 	int err = call(hwt, HWTIMER_IOC_ACK, &ack);
 
-	if (!err)
+	if (!err) {
 		hwt->count = 0;
+		note_reader(hwt);
+	}
 	return err;
 }
 
@@ -561,18 +624,20 @@ static void dispatch_one(struct hwt *hwt, hwt_callback callback, void *arg)
 	const struct hwtimer_event event = hwt->events[hwt->first++];
 
 	hwt->count--;
+	if (!hwt->count)
+		note_reader(hwt);
 	if (!(hwt->timers && hwt_timers_take(hwt, &event)) && callback)
 		callback(arg, &event);
 }
 
 /*
- * Whether there is enough done: if a callback has closed the instance, or a read could wait, or
- * is known to find nothing. What comes later makes poll() ready, but what an interrupted read
+ * Whether there is enough done: if a callback has ended it, or a read could wait, or is known to
+ * find nothing. What comes later makes poll() ready, but what an interrupted read
  * has left does not, if there is a watermark.
  */
 static bool enough(const struct hwt *hwt, unsigned int done)
 {
-	if (hwt->closed)
+	if (hwt_ends(hwt))
 		return true;
 	if (!done || hwt->count)
 		return false;
@@ -637,14 +702,29 @@ int hwt_dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
 {
 	int ret;
 
-	if (!max)
+	if (!hwt->depth)
+		hwt->broken = false;
+	if (!max || hwt->broken)
 		return 0;
+	if (hwt_timers_foreign(hwt))
+		return -EBADF;
+	if (max > INT_MAX)
+		max = INT_MAX;
+	hwt->left = false;
+	/* Another thread may have read before. */
+	note_reader(hwt);
 	hwt->depth++;
-	ret = dispatch(hwt, callback, arg, max < INT_MAX ? max : INT_MAX);
+	ret = dispatch(hwt, callback, arg, max);
 	hwt->depth--;
+	hwt->left = hwt->broken || ret == (int)max;
 	if (hwt->closed && !hwt->depth)
 		instance_free(hwt);
 	return ret;
+}
+
+void hwt_break(struct hwt *hwt)
+{
+	hwt->broken = hwt->depth;
 }
 
 int hwt_dispatch_check(struct hwt *hwt)

@@ -14,12 +14,13 @@
  * hwt_dispatch() and, while a timer object is active, hwt_cancel_all() belong to one thread at
  * a time: the one that runs the loop.
  *
- * A buffered event is still returned, whatever happens to its timer meanwhile.
- * Cancelling the timer then fails with -ENOENT. A periodic timer is pending again by
- * then: cancelling it succeeds, and its buffered event is still returned. So free what
- * user_data points to only after hwt_dispatch() has returned, or hwt_next() has
- * returned -EAGAIN. Timer objects (struct hwt_timer) have no such rule: after
- * hwt_timer_stop() no callback comes.
+ * hwt_cancel() and hwt_discard() in the thread that reads know of buffered events: after the first
+ * one has returned 0, or the second one has returned 0, no event of the timer is returned. Other
+ * threads, and all other functions, do not: a buffered event is still returned, whatever happens
+ * to its timer meanwhile. Cancelling the timer then fails with -ENOENT, or, if the timer is
+ * periodic and so pending again, succeeds. So free what user_data points to only after
+ * hwt_dispatch() has returned, or hwt_next() has returned -EAGAIN. Timer objects (struct
+ * hwt_timer) have no such rule: after hwt_timer_stop() no callback comes.
  */
 #ifndef LIBHWTIMER_H
 #define LIBHWTIMER_H
@@ -146,10 +147,16 @@ int hwt_schedule_at(struct hwt *hwt, uint64_t deadline, uint64_t user_data,
  */
 int hwt_schedule_request(struct hwt *hwt, struct hwtimer_request *request);
 
-/* Ends a timer: 0, 1 (one event of it still waits to be read or acknowledged) or -ENOENT. */
+/*
+ * Ends a timer: 0, 1 (one event of it still comes, or waits to be acknowledged) or -ENOENT. In the
+ * thread that reads, events in the buffer of hwt_next() and hwt_dispatch() count, too.
+ */
 int hwt_cancel(struct hwt *hwt, uint64_t id);
 
-/* The same, but drops the event that waits: 0 or -ENOENT. */
+/*
+ * The same, but drops the event that waits: 0 or -ENOENT. With HWTIMER_SETUP_AT_LEAST_ONCE, an
+ * event that was read stays, as it has to be acknowledged in its place.
+ */
 int hwt_discard(struct hwt *hwt, uint64_t id);
 
 /**
@@ -371,10 +378,8 @@ typedef void (*hwt_callback)(void *arg, const struct hwtimer_event *event);
  *	that were read behind its own would wait for the next expiration. Events of timer
  *	objects go to the callbacks of these instead. NULL: there are only timer objects
  * @arg: first argument of @callback
- * @max: maximum number of events, so that other work gets its turn. If hwt_dispatch()
- *	returns @max, remaining events make poll() ready again, unless
- *	hwt_notify() asks for more events at a time or hwt_next() has read some: then
- *	call again
+ * @max: maximum number of events, so that other work gets its turn. The remaining events may not
+ *	make poll() ready: if hwt_wait_ms() says 0 after that, call again
  *
  * Return: number of events; -EAGAIN: none; -ENOTCONN: the instance is stopped, and no
  * event will come; -EINTR; -ECANCELED: the clock was set, whether there were events
@@ -382,6 +387,15 @@ typedef void (*hwt_callback)(void *arg, const struct hwtimer_event *event);
  */
 int hwt_dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
 		 unsigned int max);
+
+/**
+ * hwt_break - have hwt_dispatch() call no further callback
+ * @hwt: the instance
+ *
+ * For callbacks. Every hwt_dispatch() that runs returns once its callback has returned. What is
+ * left comes with the next one; until then hwt_wait_ms() says 0. In no callback, it does nothing.
+ */
+void hwt_break(struct hwt *hwt);
 
 /*
  * Returns a value other than 0 if @ret, which hwt_dispatch() has returned, is an error
@@ -433,11 +447,17 @@ static inline int hwt_dispatch_failed(int ret)
  *
  * Callbacks are called by hwt_dispatch() alone. They may call all functions, for their own
  * object and others: start, stop, free; and they must return, as that of hwt_dispatch(). After
- * hwt_timer_stop() no callback comes, whatever has expired and was read or not.
+ * hwt_timer_stop() no callback comes, whatever has expired and was read or not. If a callback
+ * itself calls hwt_dispatch(), other timers go on; a periodic timer has no second callback until
+ * the first one has returned.
  *
  * A callback is never early. It is late as events are (see struct hwtimer_request), and if
  * its deadline was made later meanwhile and hwt_dispatch() finds the old one expired, not
  * later than that. Times are on the instance's clock; if that may be set, deadlines follow it.
+ *
+ * Timer objects belong to the process that has started the first one of the instance. In a child of
+ * fork(), starting one, hwt_flush() and hwt_dispatch() fail with -EBADF, and stopping one changes
+ * the child's memory alone; hwt_close() ends the child's use of the instance.
  *
  * An instance with timer objects may have other timers, too, whose user_data has not
  * 0x68777454 in its upper half. hwt_read() and hwt_next() then fail with -EBUSY. The process
@@ -478,8 +498,8 @@ void hwt_timer_init(struct hwt_timer *timer, struct hwt *hwt,
  * @delay: ns from this call; a negative delay counts as 0
  *
  * Return: 0; the timer expires once. -ENOMEM, -EINVAL (the object was never initialized, or the
- * instance has HWTIMER_SETUP_AT_LEAST_ONCE), or an error of hwt_info() at the first timer of the
- * instance: nothing has changed.
+ * instance has HWTIMER_SETUP_AT_LEAST_ONCE), -EBADF (in a child of fork()), or an error of
+ * hwt_info() at the first timer of the instance: nothing has changed.
  */
 int hwt_timer_start(struct hwt_timer *timer, int64_t delay);
 
@@ -547,8 +567,14 @@ int hwt_flush(struct hwt *hwt);
 /* Returns the error of the last hwt_flush() if it has left something; 0 if not. */
 int hwt_refused(const struct hwt *hwt);
 
-/* Returns how long, in ms, a loop may wait that would wait for @timeout; -1: for ever. */
+/*
+ * Returns how long, in ms, a loop may wait that would wait for @timeout; -1: for ever. If that is
+ * not @timeout, it must call hwt_dispatch() then even if the descriptor is not ready.
+ */
 int hwt_wait_ms(const struct hwt *hwt, int timeout);
+
+/* Returns the number of timer objects that are active. */
+unsigned int hwt_active(const struct hwt *hwt);
 
 /**
  * hwt_now - the time from which hwt_timer_again() counts, ns on the instance's clock
@@ -570,9 +596,22 @@ void hwt_cache_time(struct hwt *hwt, int yes);
  * @callback: the function, which must not call the library; NULL: none
  * @arg: its argument
  *
- * For loops that call nothing before they wait: the function makes the loop call hwt_flush().
+ * For loops that call nothing before they wait: the function makes the loop call hwt_flush(). It
+ * is also a change if the first timer object becomes active, or the last one inactive.
  */
 void hwt_on_change(struct hwt *hwt, void (*callback)(void *arg), void *arg);
+
+/**
+ * hwt_wrap_callbacks - have another function call the callbacks of timer objects
+ * @hwt: the instance
+ * @wrapper: the function, which calls timer->callback(timer); NULL: none
+ * @arg: its first argument
+ *
+ * For adapters, which call hwt_break() if the callback has ended the loop, and catch exceptions.
+ */
+void hwt_wrap_callbacks(struct hwt *hwt,
+			void (*wrapper)(void *arg, struct hwt_timer *timer),
+			void *arg);
 
 /* Returns 0 if hwt_dispatch() can be used in a loop; -EINVAL if it would block. */
 int hwt_dispatch_check(struct hwt *hwt);

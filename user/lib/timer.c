@@ -18,8 +18,8 @@
  *	FRESH		yes	no		schedules
  *	SOONER		yes	yes, too late	reschedules
  *	NOWHERE		yes	yes		nothing
- *	RUNNING		yes	perhaps		nothing: the callback of a timer with
- *						HWTIMER_REQ_FIXED_DELAY is running
+ *	RUNNING		yes	perhaps		nothing: the callback of a periodic timer is
+ *						running
  *
  * A spare is what hwt_timer_stop() leaves. The next object that is started takes it over,
  * with the module's timer: if its deadline is later, the module need not be told.
@@ -28,6 +28,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -76,6 +77,7 @@ struct hwt_slot {
 
 /**
  * struct timers - the timer objects of an instance
+ * @forks: value of the variable in the process that they belong to
  * @refused: error of the last hwt_flush(), if slots stayed on the lists
  * @cancellations: those of struct hwt that the spares know of
  * @lists: the lists' heads
@@ -87,6 +89,7 @@ struct hwt_slot {
  * @results: what it returns about them
  */
 struct timers {
+	unsigned int forks;
 	int refused;
 	unsigned int cancellations;
 	struct link lists[NR_LISTS];
@@ -177,6 +180,11 @@ static int clock_need(struct hwt *hwt)
 	return 0;
 }
 
+bool hwt_keeps(struct hwt *hwt)
+{
+	return clock_need(hwt) || hwt->keeps;
+}
+
 static int64_t current_time(struct hwt *hwt)
 {
 	int64_t now = hwt->now;
@@ -195,6 +203,26 @@ static int64_t time_add(int64_t time, int64_t delay)
 	return delay > HWTIMER_NEVER - time ? HWTIMER_NEVER : time + delay;
 }
 
+/* ---- fork() ---- */
+
+/* How many times this process, and those that it comes from, were forked */
+static unsigned int forks;
+
+static void count_fork(void)
+{
+	forks++;
+}
+
+static void __attribute__((constructor)) watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, count_fork);
+}
+
+bool hwt_timers_foreign(const struct hwt *hwt)
+{
+	return hwt->timers && hwt->timers->forks != forks;
+}
+
 /* ---- slots ---- */
 
 static int timers_new(struct hwt *hwt)
@@ -208,6 +236,7 @@ static int timers_new(struct hwt *hwt)
 		timers->lists[i].next = &timers->lists[i];
 		timers->lists[i].prev = &timers->lists[i];
 	}
+	timers->forks = forks;
 	/* Other threads, which may call hwt_read(), look whether it is there. */
 	__atomic_store_n(&hwt->timers, timers, __ATOMIC_RELEASE);
 	return 0;
@@ -221,6 +250,8 @@ static int timers_need(struct hwt *hwt)
 	/* Nobody would acknowledge the events. */
 	if (!err && hwt->keeps)
 		return -EINVAL;
+	if (hwt_timers_foreign(hwt))
+		return -EBADF;
 	return err || hwt->timers ? err : timers_new(hwt);
 }
 
@@ -231,9 +262,9 @@ static int timer_need(const struct hwt_timer *timer)
 					       -EINVAL;
 }
 
-bool hwt_timers_active(const struct hwt *hwt)
+unsigned int hwt_active(const struct hwt *hwt)
 {
-	return hwt->timers && active(hwt->timers);
+	return hwt->timers ? active(hwt->timers) : 0;
 }
 
 void hwt_timers_free(struct hwt *hwt)
@@ -354,7 +385,7 @@ static void slot_release(struct hwt *hwt, struct hwt_slot *slot)
 	slot->timer->armed = HWTIMER_NEVER;
 	slot->timer = NULL;
 	move_to_front(timers, slot, slot->id ? SPARE : FREE);
-	if (timers->count[SPARE] > active(timers) + SPARES)
+	if (!active(timers) || timers->count[SPARE] > active(timers) + SPARES)
 		changed(hwt);
 }
 
@@ -402,6 +433,8 @@ static int start(struct hwt_timer *timer, int64_t deadline)
 	timer->deadline = deadline;
 	slot->timer = timer;
 	slot_settle(timer->hwt, slot);
+	if (active(timer->hwt->timers) == 1)
+		changed(timer->hwt);
 	return 0;
 }
 
@@ -511,35 +544,53 @@ static void forward(struct hwt_timer *timer, int64_t now)
 }
 
 /*
- * Whether the object of @slot, whose callback has returned, waits to be started again. If it was
- * stopped or started meanwhile, the slot is on another list. After hwt_close() the object may be
- * gone.
+ * Whether the object of @slot, whose callback has returned, goes on. If it was stopped or started
+ * meanwhile, the slot is on another list. After hwt_close() the object may be gone.
  */
 static bool has_run(const struct hwt *hwt, const struct hwt_slot *slot)
 {
 	return slot->where == RUNNING && !hwt->closed;
 }
 
-/* Calls the callback. The object may be gone after that, unless has_run() says otherwise. */
+static void call(struct hwt *hwt, struct hwt_timer *timer)
+{
+	if (hwt->wrapper)
+		hwt->wrapper(hwt->wrapper_arg, timer);
+	else
+		timer->callback(timer);
+}
+
+/*
+ * Calls the callback of a periodic timer, which is not called again until it has returned. The
+ * object may be gone after that, unless has_run() says otherwise.
+ */
+static void expire_periodic(struct hwt *hwt, struct hwt_slot *slot)
+{
+	struct hwt_timer *timer = slot->timer;
+
+	if (timer->interval > 0)
+		forward(timer, current_time(hwt));
+	move_to_front(hwt->timers, slot, RUNNING);
+	timer->armed = HWTIMER_NEVER;
+	call(hwt, timer);
+	if (!has_run(hwt, slot))
+		return;
+	if (timer->interval < 0)
+		timer->deadline =
+			time_add(hwt_read_clock(hwt->clock), -timer->interval);
+	slot_settle(hwt, slot);
+}
+
 static void expire(struct hwt *hwt, struct hwt_slot *slot)
 {
 	struct hwt_timer *timer = slot->timer;
 
 	timer->expirations = 1;
-	if (timer->interval > 0) {
-		forward(timer, current_time(hwt));
-		slot_settle(hwt, slot);
-		timer->callback(timer);
-	} else if (timer->interval < 0) {
-		move_to_front(hwt->timers, slot, RUNNING);
-		timer->armed = HWTIMER_NEVER;
-		timer->callback(timer);
-		if (has_run(hwt, slot))
-			start(timer, time_add(hwt_read_clock(hwt->clock),
-					      -timer->interval));
+	if (timer->interval) {
+		expire_periodic(hwt, slot);
 	} else {
 		slot_release(hwt, slot);
-		timer->callback(timer);
+		call(hwt, timer);
 	}
 }
 
@@ -581,7 +632,7 @@ static unsigned int serve_list(struct hwt *hwt, enum where where,
 	unsigned int left = timers->count[where], done = 0;
 	struct hwt_slot *slot;
 
-	while (left-- && done < max && !hwt->closed) {
+	while (left-- && done < max && !hwt_ends(hwt)) {
 		slot = first_of(timers, where);
 		if (!slot)
 			break;
@@ -843,6 +894,8 @@ int hwt_flush(struct hwt *hwt)
 	hwt->told = false;
 	if (!timers)
 		return 0;
+	if (hwt_timers_foreign(hwt))
+		return -EBADF;
 	cancel_spares(hwt, active(timers) + SPARES);
 	err = tell_all(hwt);
 	if ((err == -ENOSPC || err == -ENOMEM) && timers->count[SPARE]) {
@@ -862,6 +915,8 @@ int hwt_wait_ms(const struct hwt *hwt, int timeout)
 {
 	int err = hwt_refused(hwt);
 
+	if (hwt->count || hwt->left)
+		return 0;
 	if (!err || err == -ESHUTDOWN || (timeout >= 0 && timeout < RETRY_MS))
 		return timeout;
 	return RETRY_MS;
@@ -883,4 +938,12 @@ void hwt_on_change(struct hwt *hwt, void (*callback)(void *arg), void *arg)
 	hwt->on_change = callback;
 	hwt->on_change_arg = arg;
 	hwt->told = false;
+}
+
+void hwt_wrap_callbacks(struct hwt *hwt,
+			void (*wrapper)(void *arg, struct hwt_timer *timer),
+			void *arg)
+{
+	hwt->wrapper = wrapper;
+	hwt->wrapper_arg = arg;
 }

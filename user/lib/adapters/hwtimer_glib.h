@@ -8,7 +8,11 @@
  *						calls on_timer(), and the callbacks of
  *						timer objects
  *	hwt_glib_remove(&timers);		before hwt_close(). Both may be in a callback;
- *						without hwt_close() others may follow then
+ *						no other one follows then
+ *
+ * After g_main_loop_quit() in a callback, those that are due still come, as those of
+ * g_timeout_add() do. While a callback runs a loop itself, as a modal dialog does, other timers go
+ * on.
  */
 #ifndef HWTIMER_GLIB_H
 #define HWTIMER_GLIB_H
@@ -33,7 +37,6 @@
  *	-ENOTCONN: the instance is stopped; others: as hwt_read()
  * @source: GLib's source; the program may set its priority
  * @tag: of the descriptor, used only by the functions below
- * @again: events may be left that do not make the descriptor ready
  */
 struct hwt_glib {
 	struct hwt *hwt;
@@ -42,7 +45,6 @@ struct hwt_glib {
 	void (*on_error)(void *arg, int err);
 	GSource *source;
 	gpointer tag;
-	gboolean again;
 };
 
 /* What GLib allocates for the source; @timers: NULL: it was removed, perhaps in a callback */
@@ -60,19 +62,18 @@ static inline gboolean hwt_glib_prepare(GSource *source, gint *timeout)
 {
 	struct hwt_glib *timers = hwt_glib_of(source);
 	int err = hwt_flush(timers->hwt);
-	gboolean again = timers->again;
 
 	*timeout = hwt_wait_ms(timers->hwt, -1);
 	if (err && timers->on_error)
 		timers->on_error(timers->arg, err);
-	return again;
+	return FALSE;
 }
 
 static inline gboolean hwt_glib_check(GSource *source)
 {
 	struct hwt_glib *timers = hwt_glib_of(source);
 
-	return timers->again || hwt_wait_ms(timers->hwt, -1) >= 0 ||
+	return hwt_wait_ms(timers->hwt, -1) >= 0 ||
 	       g_source_query_unix_fd(source, timers->tag);
 }
 
@@ -88,7 +89,6 @@ static inline gboolean hwt_glib_dispatch(GSource *source, GSourceFunc callback,
 	/* The memory of @timers may be something else's then. */
 	if (!hwt_glib_of(source))
 		return G_SOURCE_REMOVE;
-	timers->again = ret == HWT_GLIB_TURN;
 	if ((hwt_dispatch_failed(ret) || ret == -ECANCELED) && timers->on_error)
 		timers->on_error(timers->arg, ret);
 	return hwt_dispatch_failed(ret) ? G_SOURCE_REMOVE : G_SOURCE_CONTINUE;
@@ -104,7 +104,6 @@ static inline int hwt_glib_add(struct hwt_glib *timers, GMainContext *context)
 	int err = hwt_dispatch_check(timers->hwt);
 
 	timers->source = NULL;
-	timers->again = FALSE;
 	if (err)
 		return err;
 	timers->source = g_source_new(&hwt_glib_functions,
@@ -112,6 +111,7 @@ static inline int hwt_glib_add(struct hwt_glib *timers, GMainContext *context)
 	((struct hwt_glib_source *)timers->source)->timers = timers;
 	timers->tag = g_source_add_unix_fd(timers->source, hwt_fd(timers->hwt),
 					   G_IO_IN);
+	g_source_set_can_recurse(timers->source, TRUE);
 	/* While sources of a higher priority are ready, GLib does not prepare this one. */
 	hwt_cache_time(timers->hwt, 0);
 	g_source_attach(timers->source, context);
@@ -122,6 +122,7 @@ static inline void hwt_glib_remove(struct hwt_glib *timers)
 {
 	if (!timers->source)
 		return;
+	hwt_break(timers->hwt);
 	((struct hwt_glib_source *)timers->source)->timers = NULL;
 	g_source_destroy(timers->source);
 	g_source_unref(timers->source);

@@ -7,7 +7,15 @@
  *	hwt_libevent_add(&timers, base);	the loop calls on_timer(), and the
  *						callbacks of timer objects
  *	hwt_libevent_remove(&timers);		before hwt_close(). Both may be in a callback;
- *						without hwt_close() others may follow then
+ *						no other one follows then
+ *
+ * After event_base_loopbreak() in a callback, no other one follows; they come when the loop runs
+ * again.
+ *
+ * In a child of fork(), remove the instance before event_base_free().
+ *
+ * Without on_timer(), the loop ends with the last timer object that is active; with it, not before
+ * it is removed, as any thread may schedule.
  */
 #ifndef HWTIMER_LIBEVENT_H
 #define HWTIMER_LIBEVENT_H
@@ -15,6 +23,7 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <libhwtimer.h>
 
@@ -41,6 +50,7 @@ struct hwt_libevent_running {
  * @flush: the same, for hwt_flush()
  * @retry: the same, for when hwt_flush() has failed, or events may be left that do not make
  *	the descriptor ready
+ * @pid: the same: process that has added the instance
  * @running: the same: what outlives this if a callback removes it
  */
 struct hwt_libevent {
@@ -51,8 +61,35 @@ struct hwt_libevent {
 	struct event *event;
 	struct event *flush;
 	struct event *retry;
+	pid_t pid;
 	struct hwt_libevent_running *running;
 };
+
+/* Called after each callback. @timers and the timer's object may be gone. */
+static inline void hwt_libevent_break(struct hwt *hwt, struct event_base *base)
+{
+	if (event_base_got_break(base))
+		hwt_break(hwt);
+}
+
+static inline void hwt_libevent_event(void *arg,
+				      const struct hwtimer_event *event)
+{
+	struct hwt_libevent *timers = (struct hwt_libevent *)arg;
+	struct event_base *base = event_get_base(timers->event);
+	struct hwt *hwt = timers->hwt;
+
+	timers->callback(timers->arg, event);
+	hwt_libevent_break(hwt, base);
+}
+
+static inline void hwt_libevent_timer(void *base, struct hwt_timer *timer)
+{
+	struct hwt *hwt = timer->hwt;
+
+	timer->callback(timer);
+	hwt_libevent_break(hwt, (struct event_base *)base);
+}
 
 static inline void hwt_libevent_ready(evutil_socket_t fd, short what, void *arg)
 {
@@ -63,7 +100,8 @@ static inline void hwt_libevent_ready(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	running->runs = 1;
-	ret = hwt_dispatch(timers->hwt, timers->callback, timers->arg,
+	ret = hwt_dispatch(timers->hwt,
+			   timers->callback ? hwt_libevent_event : NULL, timers,
 			   HWT_LIBEVENT_TURN);
 	running->runs = 0;
 	/* The memory of @timers may be something else's then. */
@@ -71,17 +109,15 @@ static inline void hwt_libevent_ready(evutil_socket_t fd, short what, void *arg)
 		free(running);
 		return;
 	}
-	/*
-	 * If fewer events are left than hwt_notify() asks for, poll() is not ready. What is
-	 * made active here would be called again before the loop asks for other events.
-	 */
-	if (ret == HWT_LIBEVENT_TURN) {
+	/* What is made active here would be called again before the loop asks for other events. */
+	if (!hwt_wait_ms(timers->hwt, -1)) {
 		const struct timeval now = { 0, 0 };
 
 		event_add(timers->retry, &now);
 	}
 	if (hwt_dispatch_failed(ret)) {
 		hwt_on_change(timers->hwt, NULL, NULL);
+		hwt_wrap_callbacks(timers->hwt, NULL, NULL);
 		event_del(timers->event);
 		event_del(timers->flush);
 		event_del(timers->retry);
@@ -99,6 +135,11 @@ static inline void hwt_libevent_flush(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
+	/* What was added keeps the loop going. */
+	if (timers->callback || hwt_active(timers->hwt))
+		event_add(timers->event, NULL);
+	else
+		event_del(timers->event);
 	/* A loop with changes in each pass would put off what waits already. */
 	if (wait >= 0 && !event_pending(timers->retry, EV_TIMEOUT, NULL)) {
 		const struct timeval soon = { 0, wait * 1000 };
@@ -135,7 +176,12 @@ static inline void hwt_libevent_remove(struct hwt_libevent *timers)
 	else
 		free(timers->running);
 	if (timers->event) {
+		/* Otherwise the parent's loop would lose what is removed here. */
+		if (timers->pid != getpid())
+			event_reinit(event_get_base(timers->event));
+		hwt_break(timers->hwt);
 		hwt_on_change(timers->hwt, NULL, NULL);
+		hwt_wrap_callbacks(timers->hwt, NULL, NULL);
 		event_free(timers->event);
 	}
 	if (timers->flush)
@@ -163,6 +209,7 @@ static inline int hwt_libevent_add(struct hwt_libevent *timers,
 		return err;
 	running = calloc(1, sizeof(*timers->running));
 	timers->running = (struct hwt_libevent_running *)running;
+	timers->pid = getpid();
 	timers->event = event_new(base, hwt_fd(timers->hwt),
 				  EV_READ | EV_PERSIST, hwt_libevent_ready,
 				  timers);
@@ -179,6 +226,7 @@ static inline int hwt_libevent_add(struct hwt_libevent *timers,
 	}
 	/* A pass without a change does not call hwt_flush(). */
 	hwt_cache_time(timers->hwt, 0);
+	hwt_wrap_callbacks(timers->hwt, hwt_libevent_timer, base);
 	hwt_on_change(timers->hwt, hwt_libevent_changed, timers);
 	hwt_libevent_changed(timers);
 	return 0;

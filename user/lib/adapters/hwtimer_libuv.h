@@ -6,13 +6,22 @@
  *
  *	hwt_libuv_add(&timers, loop);		the loop calls on_timer(), and the
  *						callbacks of timer objects
- *	hwt_libuv_remove(&timers, on_close);	hwt_close() only after on_close(). In a
- *						callback, other ones may follow
+ *	hwt_libuv_remove(&timers, on_close);	hwt_close() only after on_close(). After this
+ *						in a callback, no other one follows
+ *
+ * Without on_timer(), uv_run() returns when no timer object is active any more; with it, only when
+ * it was removed, as any thread may schedule. After hwt_libuv_unref(), uv_run() does not wait for
+ * timers, but still serves them; hwt_libuv_ref() takes that back.
+ *
+ * In a child of fork(), remove the instance before any other handle.
+ *
+ * After uv_stop() in a callback, those that are due still come, as those of uv_timer_t do.
  */
 #ifndef HWTIMER_LIBUV_H
 #define HWTIMER_LIBUV_H
 
 #include <errno.h>
+#include <unistd.h>
 #include <uv.h>
 
 #include <libhwtimer.h>
@@ -30,20 +39,24 @@
  *	clock was set, and the loop goes on. An error of hwt_flush(): the loop goes on, and
  *	tries again. After any other errno, the loop serves the instance no more:
  *	-ENOTCONN: the instance is stopped; others: as hwt_read()
+ * @unref: uv_run() does not wait for timers
  * @poll: libuv's handle, used only by the functions below; the program may use its
  *	data field
  * @prepare: the same, for hwt_flush() before the loop waits
  * @retry: the same, for when hwt_flush() has failed, or events may be left that do not make
  *	the descriptor ready
+ * @pid: the same: process that has added the instance
  */
 struct hwt_libuv {
 	struct hwt *hwt;
 	hwt_callback callback;
 	void *arg;
 	void (*on_error)(void *arg, int err);
+	int unref;
 	uv_poll_t poll;
 	uv_prepare_t prepare;
 	uv_timer_t retry;
+	pid_t pid;
 };
 
 static inline void hwt_libuv_retry(uv_timer_t *retry);
@@ -56,12 +69,6 @@ static inline void hwt_libuv_serve(struct hwt_libuv *timers, int ret)
 	/* A callback may have removed it. */
 	if (uv_is_closing((uv_handle_t *)&timers->poll))
 		return;
-	/*
-	 * If fewer events are left than hwt_notify() asks for, poll() is not ready. Until libuv
-	 * 1.45, a timer of 0 that its own callback starts is called again in the same pass.
-	 */
-	if (ret == HWT_LIBUV_TURN)
-		uv_timer_start(&timers->retry, hwt_libuv_retry, 1, 0);
 	if (hwt_dispatch_failed(ret)) {
 		uv_poll_stop(&timers->poll);
 		uv_prepare_stop(&timers->prepare);
@@ -86,6 +93,15 @@ static inline void hwt_libuv_retry(uv_timer_t *retry)
 			0);
 }
 
+/* A timer may be active now. Before uv_run() nothing else tells. */
+static inline void hwt_libuv_changed(void *arg)
+{
+	struct hwt_libuv *timers = (struct hwt_libuv *)arg;
+
+	if (!timers->unref)
+		uv_ref((uv_handle_t *)&timers->poll);
+}
+
 static inline void hwt_libuv_flush(uv_prepare_t *prepare)
 {
 	struct hwt_libuv *timers =
@@ -94,8 +110,10 @@ static inline void hwt_libuv_flush(uv_prepare_t *prepare)
 	int err = hwt_flush(timers->hwt);
 	int wait = hwt_wait_ms(timers->hwt, -1);
 
+	if (!timers->callback && !hwt_active(timers->hwt))
+		uv_unref((uv_handle_t *)&timers->poll);
 	/* A loop that never rests would put a new start off in each pass. */
-	if (wait >= 0 && !uv_is_active((uv_handle_t *)&timers->retry))
+	if (!wait || (wait > 0 && !uv_is_active((uv_handle_t *)&timers->retry)))
 		uv_timer_start(&timers->retry, hwt_libuv_retry, (uint64_t)wait,
 			       0);
 	if (err && timers->on_error)
@@ -122,6 +140,9 @@ static inline int hwt_libuv_add(struct hwt_libuv *timers, uv_loop_t *loop)
 	/* These two alone do not keep the loop going. */
 	uv_unref((uv_handle_t *)&timers->prepare);
 	uv_unref((uv_handle_t *)&timers->retry);
+	timers->unref = 0;
+	timers->pid = getpid();
+	hwt_on_change(timers->hwt, hwt_libuv_changed, timers);
 	return uv_poll_start(&timers->poll, UV_READABLE, hwt_libuv_ready);
 }
 
@@ -134,9 +155,26 @@ static inline void hwt_libuv_remove(struct hwt_libuv *timers,
 {
 	if (!timers->poll.loop || uv_is_closing((uv_handle_t *)&timers->poll))
 		return;
+	/* Otherwise the parent's loop would lose what is closed here. */
+	if (timers->pid != getpid())
+		uv_loop_fork(timers->poll.loop);
+	hwt_break(timers->hwt);
+	hwt_on_change(timers->hwt, NULL, NULL);
 	uv_close((uv_handle_t *)&timers->poll, on_close);
 	uv_close((uv_handle_t *)&timers->prepare, NULL);
 	uv_close((uv_handle_t *)&timers->retry, NULL);
+}
+
+static inline void hwt_libuv_unref(struct hwt_libuv *timers)
+{
+	timers->unref = 1;
+	uv_unref((uv_handle_t *)&timers->poll);
+}
+
+static inline void hwt_libuv_ref(struct hwt_libuv *timers)
+{
+	timers->unref = 0;
+	uv_ref((uv_handle_t *)&timers->poll);
 }
 
 #endif /* HWTIMER_LIBUV_H */

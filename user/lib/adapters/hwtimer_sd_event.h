@@ -7,7 +7,9 @@
  *	hwt_sd_event_add(&timers, event);	the loop calls on_timer(), and the
  *						callbacks of timer objects
  *	hwt_sd_event_remove(&timers);		before hwt_close(). Both may be in a callback;
- *						without hwt_close() others may follow then
+ *						no other one follows then
+ *
+ * After sd_event_exit() in a callback, no other one follows.
  */
 #ifndef HWTIMER_SD_EVENT_H
 #define HWTIMER_SD_EVENT_H
@@ -50,20 +52,48 @@ static inline void hwt_sd_event_retry_in(struct hwt_sd_event *timers, int ms)
 	sd_event_source_set_enabled(timers->retry, SD_EVENT_ONESHOT);
 }
 
+/* Called after each callback. @timers and the timer's object may be gone. */
+static inline void hwt_sd_event_break(struct hwt *hwt, sd_event *event)
+{
+	int code;
+
+	if (sd_event_get_exit_code(event, &code) >= 0)
+		hwt_break(hwt);
+}
+
+static inline void hwt_sd_event_event(void *arg,
+				      const struct hwtimer_event *event)
+{
+	struct hwt_sd_event *timers = (struct hwt_sd_event *)arg;
+	sd_event *loop = sd_event_source_get_event(timers->source);
+	struct hwt *hwt = timers->hwt;
+
+	timers->callback(timers->arg, event);
+	hwt_sd_event_break(hwt, loop);
+}
+
+static inline void hwt_sd_event_timer(void *event, struct hwt_timer *timer)
+{
+	struct hwt *hwt = timer->hwt;
+
+	timer->callback(timer);
+	hwt_sd_event_break(hwt, (sd_event *)event);
+}
+
 /* sd-event keeps the source while its callback runs. */
 static inline void hwt_sd_event_serve(sd_event_source *source)
 {
 	struct hwt_sd_event *timers =
 		(struct hwt_sd_event *)sd_event_source_get_userdata(source);
-	int ret = hwt_dispatch(timers->hwt, timers->callback, timers->arg,
-			       HWT_SD_EVENT_TURN);
+	int ret = hwt_dispatch(timers->hwt,
+			       timers->callback ? hwt_sd_event_event : NULL,
+			       timers, HWT_SD_EVENT_TURN);
 
 	/* A callback has removed it. The memory of @timers may be something else's then. */
 	if (!sd_event_source_get_userdata(source))
 		return;
-	if (ret == HWT_SD_EVENT_TURN)
-		hwt_sd_event_retry_in(timers, 0);
 	if (hwt_dispatch_failed(ret)) {
+		hwt_wrap_callbacks(timers->hwt, NULL, NULL);
 		sd_event_source_set_enabled(timers->source, SD_EVENT_OFF);
 		sd_event_source_set_enabled(timers->retry, SD_EVENT_OFF);
 	}
@@ -99,7 +129,8 @@ static inline int hwt_sd_event_prepare(sd_event_source *source, void *arg)
 
 	(void)source;
 	/* A loop that never rests would put it off in each pass. */
-	if (wait >= 0 && !sd_event_source_get_enabled(timers->retry, NULL))
+	if (!wait ||
+	    (wait > 0 && !sd_event_source_get_enabled(timers->retry, NULL)))
 		hwt_sd_event_retry_in(timers, wait);
 	if (err && timers->on_error)
 		timers->on_error(timers->arg, err);
@@ -108,8 +139,11 @@ static inline int hwt_sd_event_prepare(sd_event_source *source, void *arg)
 
 static inline void hwt_sd_event_remove(struct hwt_sd_event *timers)
 {
-	if (timers->source)
+	if (timers->source) {
+		hwt_break(timers->hwt);
+		hwt_wrap_callbacks(timers->hwt, NULL, NULL);
 		sd_event_source_set_userdata(timers->source, NULL);
+	}
 	if (timers->retry)
 		sd_event_source_set_userdata(timers->retry, NULL);
 	timers->source = sd_event_source_disable_unref(timers->source);
@@ -138,10 +172,12 @@ static inline int hwt_sd_event_add(struct hwt_sd_event *timers, sd_event *event)
 	if (err >= 0)
 		err = sd_event_source_set_prepare(timers->source,
 						  hwt_sd_event_prepare);
-	if (err >= 0)
-		return 0;
-	hwt_sd_event_remove(timers);
-	return err;
+	if (err < 0) {
+		hwt_sd_event_remove(timers);
+		return err;
+	}
+	hwt_wrap_callbacks(timers->hwt, hwt_sd_event_timer, event);
+	return 0;
 }
 
 #endif /* HWTIMER_SD_EVENT_H */

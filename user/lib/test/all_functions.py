@@ -149,6 +149,7 @@ def timer_objects(hwt):
     expect(0, "hwt_timer_start_every", timer, ctypes.c_int64(SECOND),
            ctypes.c_int64(SECOND), 0)
     expect(0, "hwt_timer_again", timer)
+    expect(1, "hwt_active", hwt)
     call("hwt_timer_stop", timer, returns=None)
     expect(0, "hwt_timer_active", timer)
     expect(NEVER, "hwt_timer_deadline", timer, returns=u64)
@@ -161,8 +162,12 @@ def timer_objects(hwt):
     events = []
     on_event = ctypes.CFUNCTYPE(None, pointer, pointer)(lambda arg, event:
                                                         events.append(event))
+    wrap = ctypes.CFUNCTYPE(None, pointer, pointer)(lambda arg, timer: callback(timer))
+    call("hwt_wrap_callbacks", hwt, wrap, None, returns=None)
+    call("hwt_break", hwt, returns=None)
     expect(2, "hwt_dispatch", hwt, on_event, None, 10)
-    assert expired == ["changed", ctypes.addressof(timer)] and len(events) == 1
+    # It became active, and inactive.
+    assert expired == ["changed", "changed", ctypes.addressof(timer)] and len(events) == 1
     expect(1, "hwt_timer_expirations", timer, returns=u64)
     expect(0, "hwt_stop", hwt, None, None, 0)
     expect(-errno.ENOTCONN, "hwt_dispatch", hwt, on_event, None, 10)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A device for tests of loops: an eventfd that is ready until all events have been read. It has
- * no timers. The linker puts its functions in place of the system calls (--wrap).
+ * A device for tests of loops: an eventfd that is ready until all events have been read. Each
+ * timer that is scheduled expires at once, but for those with HWTIMER_NEVER. The linker puts its
+ * functions in place of the system calls (--wrap).
  */
 #ifndef LIB_TEST_DEVICE_H
 #define LIB_TEST_DEVICE_H
@@ -10,8 +11,11 @@
 extern "C" {
 #endif
 
-/* The number of events: more than a turn of any adapter */
+/* More events than a turn of any adapter */
 #define DEVICE_EVENTS 2000
+
+/* The number of events that wait in a device once it is opened: DEVICE_EVENTS, or less */
+extern unsigned int device_events;
 
 /* One more than the events that are read until a read() says that the clock was set; 0: never */
 extern unsigned int device_report;

@@ -4,9 +4,13 @@
  * in an unusual order, an end in the middle of all, and no memory. Built with sanitizers and run
  * by test/vm/userland.sh: see module.h.
  */
+#include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <libhwtimer.h>
 
@@ -325,6 +329,107 @@ static void close_in_a_callback_in_a_callback(unsigned int flags)
 	CHECK(callbacks == 2 && calls_of[0] == 1 && calls_of[1] == 1);
 }
 
+static void breaks(struct hwt_timer *timer)
+{
+	(void)timer;
+	hwt_break(hwt);
+	CHECK(!dispatch(1000));
+}
+
+static void dispatches_and_breaks(struct hwt_timer *timer)
+{
+	action = breaks;
+	dispatches(timer);
+	CHECK(callbacks == 2);
+}
+
+/* What is left after a break is told to the loop, and comes, in the order that it would have. */
+static void break_in_a_callback(int64_t interval, unsigned int flags,
+				hwt_timer_callback breaks_then)
+{
+	unsigned int at = breaks_then == breaks ? 1 : 2;
+
+	begin(HWT_NONBLOCK);
+	hwt_break(hwt);
+	start_first(interval, flags);
+	start(1, 299, SECOND);
+	CHECK(!hwt_flush(hwt));
+	schedule(300, SECOND);
+	pass(2 * SECOND);
+	action = breaks_then;
+	CHECK(dispatch(1000) == 1);
+	CHECK(callbacks == at && calls_of[0] == 1);
+	CHECK(!hwt_wait_ms(hwt, -1));
+	CHECK(dispatch(600 - at) == (int)(600 - at));
+	CHECK(!hwt_wait_ms(hwt, -1));
+	CHECK(dispatch(1000) == -EAGAIN);
+	CHECK(hwt_wait_ms(hwt, -1) == -1);
+	check_all_were_called(300);
+	CHECK(hwt_timer_active(&timers[0]) == !!interval);
+	hwt_close(hwt);
+}
+
+static void break_in_a_callback_of_what_is_refused(void)
+{
+	begin_with_refused(100);
+	action = breaks;
+	CHECK(dispatch(1000) == 1);
+	CHECK(callbacks == 1);
+	CHECK(dispatch(1000) == 99);
+	check_all_were_called(100);
+	hwt_close(hwt);
+}
+
+static unsigned int wrapped;
+
+static void wrap(void *arg, struct hwt_timer *timer)
+{
+	CHECK(arg == &wrapped);
+	wrapped++;
+	timer->callback(timer);
+}
+
+static void wrapper_calls_callbacks(void)
+{
+	begin(HWT_NONBLOCK);
+	hwt_wrap_callbacks(hwt, wrap, &wrapped);
+	start_first(SECOND, 0);
+	start(1, 1, SECOND);
+	schedule(1, SECOND);
+	pass(SECOND + TICK);
+	CHECK(dispatch(1000) == 3);
+	CHECK(wrapped == 2 && callbacks == 3);
+	hwt_wrap_callbacks(hwt, NULL, NULL);
+	pass(SECOND);
+	CHECK(dispatch(1000) == 1);
+	CHECK(wrapped == 2 && callbacks == 4);
+	hwt_close(hwt);
+}
+
+/* A periodic timer is due again while its callback runs: the next one comes after that. */
+static void waits_for_itself(struct hwt_timer *timer)
+{
+	pass(3 * SECOND);
+	CHECK(dispatch(1000) == 1);
+	CHECK(calls_of[0] == 1 && calls_of[1] == 1);
+	CHECK(hwt_timer_active(timer));
+}
+
+static void dispatch_in_the_callback_of_what_is_due_again(void)
+{
+	begin(HWT_NONBLOCK);
+	start_first(SECOND, 0);
+	start(1, 1, 2 * SECOND);
+	pass(SECOND + TICK);
+	action = waits_for_itself;
+	CHECK(dispatch(1000) == 1);
+	pass(TICK);
+	CHECK(dispatch(1000) == 1);
+	CHECK(calls_of[0] == 2);
+	CHECK(hwt_timer_expirations(&timers[0]) == 3);
+	hwt_close(hwt);
+}
+
 /* Each has one callback, whichever hwt_dispatch() calls it. */
 static void dispatch_in_a_callback(int64_t interval, unsigned int flags)
 {
@@ -435,6 +540,149 @@ static void dispatch_in_the_callback_of_what_is_refused(void)
 	pass(SECOND + TICK);
 	CHECK(dispatch(1000) == 1);
 	CHECK(callbacks == 2);
+	hwt_close(hwt);
+}
+
+/* ---- timers whose event was read ---- */
+
+static uint64_t ids[N];
+
+/* All that come after the first one end. */
+static void discards(struct hwt_timer *timer)
+{
+	unsigned int i;
+
+	(void)timer;
+	for (i = 1; i < 50; i++)
+		CHECK(!hwt_discard(hwt, ids[i]));
+	CHECK(hwt_discard(hwt, ids[0]) == -ENOENT);
+	CHECK(hwt_discard(hwt, ids[1]) == -ENOENT);
+}
+
+static void cancels(struct hwt_timer *timer)
+{
+	unsigned int i;
+
+	(void)timer;
+	for (i = 1; i < 50; i++)
+		CHECK(hwt_cancel(hwt, ids[i]) == 1);
+	CHECK(hwt_cancel(hwt, ids[0]) == -ENOENT);
+}
+
+static void discards_one(struct hwt_timer *timer)
+{
+	(void)timer;
+	CHECK(!hwt_discard(hwt, ids[25]));
+}
+
+static void *discards_elsewhere(void *unused)
+{
+	(void)unused;
+	CHECK(hwt_discard(hwt, ids[1]) == -ENOENT);
+	CHECK(hwt_cancel(hwt, ids[1]) == -ENOENT);
+	return NULL;
+}
+
+static void discards_in_another_thread(struct hwt_timer *timer)
+{
+	pthread_t thread;
+
+	(void)timer;
+	CHECK(!pthread_create(&thread, NULL, discards_elsewhere, NULL));
+	CHECK(!pthread_join(thread, NULL));
+}
+
+/* Does @act in the callback of the first of 50 timers. Returns the number of callbacks. */
+static unsigned int end_in_a_callback(hwt_timer_callback act)
+{
+	unsigned int i;
+
+	begin(HWT_NONBLOCK);
+	for (i = 0; i < 50; i++)
+		CHECK(!hwt_schedule_at(hwt, module.now, OTHER + i, &ids[i]));
+	module_set_clock(module.now + TICK);
+	action = act;
+	dispatch(1000);
+	hwt_close(hwt);
+	return callbacks;
+}
+
+static void end_what_was_read(void)
+{
+	CHECK(end_in_a_callback(discards) == 1);
+	CHECK(end_in_a_callback(cancels) == 50);
+	CHECK(end_in_a_callback(discards_one) == 49);
+	CHECK(events_of[24] == 1 && !events_of[25] && events_of[26] == 1);
+	CHECK(end_in_a_callback(discards_in_another_thread) == 50);
+}
+
+/* Each event that was read has to be acknowledged, in their order. */
+static void discard_what_has_to_be_acknowledged(void)
+{
+	struct hwtimer_setup setup = { .flags = HWTIMER_SETUP_AT_LEAST_ONCE };
+	struct hwtimer_event event;
+
+	begin(HWT_NONBLOCK);
+	CHECK(!hwt_setup(hwt, &setup));
+	schedule(2, 0);
+	CHECK(!hwt_schedule_at(hwt, module.now, OTHER, &ids[0]));
+	module_set_clock(module.now + TICK);
+	CHECK(hwt_next(hwt, &event) == 1);
+	CHECK(!hwt_discard(hwt, ids[0]));
+	CHECK(hwt_next(hwt, &event) == 1 && hwt_next(hwt, &event) == 1);
+	CHECK(hwt_ack(hwt, 3) == 3);
+	hwt_close(hwt);
+}
+
+/* ---- fork() ---- */
+
+static void check_child(void)
+{
+	int status;
+
+	CHECK(wait(&status) > 0);
+	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+}
+
+/* A child that ends all that it finds asks the module for nothing. */
+static void fork_with_objects(void)
+{
+	unsigned int i;
+
+	begin(HWT_NONBLOCK);
+	start(0, 400, SECOND);
+	pass(0);
+	start(0, 100, SECOND / 2);
+	if (!fork()) {
+		module.calls = 0;
+		for (i = 0; i < 200; i++)
+			hwt_timer_stop(&timers[i]);
+		CHECK(hwt_timer_start(&timers[0], SECOND) == -EBADF);
+		CHECK(hwt_timer_start(&timers[500], SECOND) == -EBADF);
+		CHECK(hwt_flush(hwt) == -EBADF);
+		CHECK(dispatch(1000) == -EBADF);
+		hwt_close(hwt);
+		_exit(module.calls);
+	}
+	check_child();
+	pass(2 * SECOND);
+	CHECK(dispatch(1000) == 400);
+	check_all_were_called(400);
+	hwt_close(hwt);
+}
+
+/* A daemon is a child, and has no objects before. */
+static void fork_before_objects(void)
+{
+	begin(HWT_NONBLOCK);
+	if (!fork()) {
+		start(0, 10, SECOND);
+		pass(2 * SECOND);
+		CHECK(dispatch(1000) == 10);
+		hwt_close(hwt);
+		_exit(0);
+	}
+	check_child();
 	hwt_close(hwt);
 }
 
@@ -557,9 +805,15 @@ int main(void)
 	for (unsigned int i = 0; i < 3; i++) {
 		close_in_a_callback(kinds[i].interval, kinds[i].flags);
 		dispatch_in_a_callback(kinds[i].interval, kinds[i].flags);
+		break_in_a_callback(kinds[i].interval, kinds[i].flags, breaks);
+		break_in_a_callback(kinds[i].interval, kinds[i].flags,
+				    dispatches_and_breaks);
 	}
 	close_in_a_callback_of_an_event();
 	close_in_a_callback_of_what_is_refused();
+	break_in_a_callback_of_what_is_refused();
+	wrapper_calls_callbacks();
+	dispatch_in_the_callback_of_what_is_due_again();
 	close_in_a_callback_before_a_report();
 	close_in_a_callback_in_a_callback(0);
 	close_in_a_callback_in_a_callback(HWTIMER_REQ_FIXED_DELAY);
@@ -567,6 +821,10 @@ int main(void)
 	dispatch_in_a_callback_of_an_event();
 	next_in_a_callback();
 	dispatch_in_the_callback_of_what_is_refused();
+	end_what_was_read();
+	discard_what_has_to_be_acknowledged();
+	fork_with_objects();
+	fork_before_objects();
 	dispatch_without_flush();
 	refused_dispatch_without_flush();
 	start_without_init();

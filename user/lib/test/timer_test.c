@@ -994,6 +994,18 @@ static void tells_of_changes(void)
 	CHECK(changes == 1);
 	start_many(10, SECOND / 2);
 	CHECK(changes == 2);
+	CHECK(!hwt_flush(hwt));
+	stop_many(9);
+	CHECK(changes == 2 && hwt_active(hwt) == 1);
+	hwt_timer_stop(&many[9].timer);
+	CHECK(changes == 3 && !hwt_active(hwt));
+	/* The module has a timer that serves this one. */
+	CHECK(!hwt_flush(hwt));
+	start_many(1, 2 * SECOND);
+	CHECK(changes == 4 && hwt_active(hwt) == 1);
+	calls();
+	CHECK(!hwt_flush(hwt));
+	CHECK(!calls());
 	hwt_close(hwt);
 }
 
