@@ -881,9 +881,7 @@ step_counts()
 # As step_bench(), for hwtimerd and its rivals
 step_rivals()
 {
-	prepare_daemon
-	prepare "$VM_DIR/build.sh" "$UML_KERNEL"
-	queue rivals "$UML_KERNEL" tap user/daemon/bench/bench.sh --check
+	queue rivals native tap user/daemon/bench/bench.sh --check
 }
 
 # Runs the documentation's one-liners. The selftest `trace` tests the tracepoints

@@ -83,7 +83,6 @@ check_files()
 	user_sources=(uapi/*.h test/torture/*.[ch] selftests/*.[ch] selftests/tenants/*.[ch] examples/demo/*.[ch] bench/*.[ch] bench/server/*.[ch] test/vm/*.c
 		user/lib/*.[ch] user/lib/adapters/*.h user/lib/shared/*.[ch] user/lib/test/*.[ch] user/tool/*.[ch] user/tool/test/*.c
 		examples/*.[ch] examples/test/*.c examples/test/count/*.[ch] user/daemon/*.[ch] user/daemon/test/*.[ch]
-		user/daemon/bench/*.[ch] user/daemon/bench/drive/*.[ch]
 		bench/core/*.[ch] bench/wheel/*.[ch] bench/wheel/include/linux/{,sched/}*.h
 		test/proofs/states/*.[ch] test/fuzz/*.[ch]
 		test/sim/*.[ch] test/sim/include/{linux,linux/sched,sim,trace,uapi/linux/sched}/*.h)

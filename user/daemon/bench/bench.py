@@ -226,7 +226,7 @@ class Hwtimerd(Plain):
 
 
 class Poller(Plain):
-    """Promises what hwtimerd does: a script moves what is due to a stream."""
+    """A script moves what is due to a stream."""
 
     name = 'stream poller'
     replies = 2
@@ -523,7 +523,8 @@ def benchmark(chosen, sizes, rounds):
         for measure in MEASURES:
             for system, measures in chosen:
                 if measure in measures:
-                    note('round %d of %d, %s, %s' % (i + 1, rounds, measure.__name__, system.label()))
+                    note('round %d of %d, %s, %s' % (i + 1, rounds, measure.__name__,
+                                                     system.label()))
                     for name, value in patiently(measure, system, sizes).items():
                         results[system.label()][name].append(value)
     print('medians of %d rounds; hwtimerd uses %s\n' % (rounds, TIMERS))
@@ -547,7 +548,8 @@ def check(chosen, bullmq):
         print('%s %d %s delivers each timer once, none early' % (result, number, system.label()),
               flush=True)
     if not bullmq:
-        print('ok %d BullMQ # SKIP there is no npm, or it could not fetch BullMQ' % (len(chosen) + 1))
+        print('ok %d BullMQ # SKIP there is no npm, or it could not fetch BullMQ' %
+              (len(chosen) + 1))
     return status
 
 
@@ -556,7 +558,7 @@ def main():
     parser.add_argument('--quick', action='store_true')
     parser.add_argument('--check', action='store_true')
     parser.add_argument('--reps', type=int)
-    parser.add_argument('--poll', type=int, nargs=2)
+    parser.add_argument('--poll', type=int, nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.poll:
         Poller.poll(*options.poll)
@@ -565,8 +567,10 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     chosen = list(systems(bullmq))
     if options.check:
-        sys.exit(check([system for system, measures in chosen if measure_lateness in measures], bullmq))
-    benchmark(chosen, QuickSizes if options.quick else Sizes, options.reps or (1 if options.quick else 5))
+        sys.exit(check([system for system, measures in chosen if measure_lateness in measures],
+                       bullmq))
+    benchmark(chosen, QuickSizes if options.quick else Sizes,
+              options.reps or (1 if options.quick else 5))
 
 
 main()

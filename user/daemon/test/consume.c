@@ -8,7 +8,6 @@
  * acknowledged.
  */
 #include <err.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

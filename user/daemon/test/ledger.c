@@ -319,8 +319,8 @@ static bool was_executed(enum kind kind, const struct op *ops, uint32_t count)
 }
 
 /*
- * Settles what a call that was executed did with one id; returns how much of the answer is
- * due to that. @known: there was an answer
+ * Settles what a call did with one id, and returns what it must have added to the answer.
+ * @known: there was an answer, so the call was executed
  */
 static long settle(enum kind kind, const struct op *op, bool known)
 {
@@ -329,23 +329,19 @@ static long settle(enum kind kind, const struct op *op, bool known)
 	bool pending = is_pending(previous);
 
 	if (kind != SCHEDULE && kind != CANCEL && !was_made(op)) {
-		if (known && (kind == ADD ? !op->was_pending : pending))
-			ledger_wrong("%s did not take id %u", kind_names[kind],
-				     op->id);
 		refuse(op);
-		return 0;
+		return known && (kind == ADD ? !op->was_pending : pending);
 	}
 	if (kind == ADD ? pending :
 			  !pending && (kind == UPDATE || kind == MOVE))
 		ledger_wrong("%s took id %u", kind_names[kind], op->id);
 	if (pending)
 		previous->gone = true;
-	if (kind == CANCEL) {
+	if (kind == CANCEL)
 		counts.waiting -= pending;
-		return pending;
-	}
-	counts.waiting += !pending;
-	return kind != SCHEDULE || !pending;
+	else
+		counts.waiting += !pending;
+	return kind == SCHEDULE || kind == ADD ? !pending : pending;
 }
 
 static void check_found(const struct op *op)
