@@ -34,7 +34,7 @@
  * @wrapper: function that calls the callbacks of timer objects; NULL: none
  * @wrapper_arg: its first argument
  * @depth: number of hwt_dispatch() that run: one may run in a callback of another one
- * @broken: hwt_break() was called in one of them
+ * @broken: so many of them, the outer ones, call no further callback: hwt_break()
  * @left: the last one has ended before it knew that no event waits
  * @closed: hwt_close() was called in a callback; the outermost hwt_dispatch() frees this
  * @timers: what timer.c keeps; NULL: no timer object was started
@@ -61,7 +61,7 @@ struct hwt {
 	void (*wrapper)(void *arg, struct hwt_timer *timer);
 	void *wrapper_arg;
 	unsigned int depth;
-	bool broken;
+	unsigned int broken;
 	bool left;
 	bool closed;
 	struct timers *timers;
@@ -99,10 +99,10 @@ static inline int64_t hwt_read_clock(clockid_t clock)
 	return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-/* Whether the hwt_dispatch() that run call no further callback. */
+/* Whether the innermost hwt_dispatch() calls no further callback. */
 static inline bool hwt_ends(const struct hwt *hwt)
 {
-	return hwt->closed || hwt->broken;
+	return hwt->closed || hwt->depth <= hwt->broken;
 }
 
 /* Whether there are timer objects, of a process that has forked this one. */

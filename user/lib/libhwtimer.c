@@ -574,6 +574,9 @@ static int fill(struct hwt *hwt, unsigned int max)
 {
 	int ret;
 
+	/* A callback may have forked. */
+	if (hwt_timers_foreign(hwt))
+		return -EBADF;
 	if (hwt->count)
 		return hwt->count;
 	if (max > EVENTS)
@@ -702,9 +705,7 @@ int hwt_dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
 {
 	int ret;
 
-	if (!hwt->depth)
-		hwt->broken = false;
-	if (!max || hwt->broken)
+	if (!max)
 		return 0;
 	if (hwt_timers_foreign(hwt))
 		return -EBADF;
@@ -715,8 +716,11 @@ int hwt_dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
 	note_reader(hwt);
 	hwt->depth++;
 	ret = dispatch(hwt, callback, arg, max);
+	hwt->left = hwt->broken == hwt->depth || ret == (int)max;
 	hwt->depth--;
-	hwt->left = hwt->broken || ret == (int)max;
+	/* Those around it end, too, but not what their callbacks call after that. */
+	if (hwt->broken > hwt->depth)
+		hwt->broken = hwt->depth;
 	if (hwt->closed && !hwt->depth)
 		instance_free(hwt);
 	return ret;

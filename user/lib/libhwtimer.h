@@ -7,12 +7,13 @@
  * the structures; times are nanoseconds.
  *
  * Threads: any number of threads may call any function on the same instance at the
- * same time, with three exceptions. No other call may run beside hwt_setup() or hwt_close().
+ * same time, with four exceptions. No other call may run beside hwt_setup() or hwt_close().
  * Only one thread at a time may call hwt_next(), hwt_dispatch() or hwt_rewind(), because these
  * have a buffer of events that have been read and not been returned yet; after fork(), only
  * one process may use them. All functions for timer objects of one instance, hwt_flush(),
  * hwt_dispatch() and, while a timer object is active, hwt_cancel_all() belong to one thread at
- * a time: the one that runs the loop.
+ * a time: the one that runs the loop. The thread that was the last to read may not call
+ * hwt_cancel() or hwt_discard() while another thread begins to read.
  *
  * hwt_cancel() and hwt_discard() in the thread that reads know of buffered events: after the first
  * one has returned 0, or the second one has returned 0, no event of the timer is returned. Other
@@ -568,8 +569,9 @@ int hwt_flush(struct hwt *hwt);
 int hwt_refused(const struct hwt *hwt);
 
 /*
- * Returns how long, in ms, a loop may wait that would wait for @timeout; -1: for ever. If that is
- * not @timeout, it must call hwt_dispatch() then even if the descriptor is not ready.
+ * Returns how long, in ms, a loop may wait that would wait for @timeout; -1: for ever. If it is
+ * not -1 for a @timeout of -1, the loop must call hwt_dispatch() after the wait even if the
+ * descriptor is not ready.
  */
 int hwt_wait_ms(const struct hwt *hwt, int timeout);
 

@@ -120,6 +120,9 @@ static inline int hwt_epoll_wait(struct hwt_epoll *timers,
 				 struct epoll_event *ready, int count,
 				 int timeout)
 {
+	/* It was removed, and may be closed. */
+	if (!timers->pid)
+		return epoll_wait(timers->epoll, ready, count, timeout);
 	hwt_flush(timers->hwt);
 	count = epoll_wait(timers->epoll, ready, count,
 			   hwt_wait_ms(timers->hwt, timeout));

@@ -333,7 +333,29 @@ static void breaks(struct hwt_timer *timer)
 {
 	(void)timer;
 	hwt_break(hwt);
-	CHECK(!dispatch(1000));
+}
+
+/* A loop that a callback runs after it has ended the one around it */
+static void breaks_and_dispatches(struct hwt_timer *timer)
+{
+	(void)timer;
+	action = NULL;
+	hwt_break(hwt);
+	CHECK(dispatch(1000) == 9);
+	CHECK(callbacks == 10);
+	CHECK(hwt_wait_ms(hwt, -1) == -1);
+}
+
+static void dispatch_after_a_break(void)
+{
+	begin(HWT_NONBLOCK);
+	start(0, 10, SECOND);
+	pass(2 * SECOND);
+	action = breaks_and_dispatches;
+	CHECK(dispatch(1000) == 1);
+	check_all_were_called(10);
+	CHECK(dispatch(1000) == -EAGAIN);
+	hwt_close(hwt);
 }
 
 static void dispatches_and_breaks(struct hwt_timer *timer)
@@ -812,6 +834,7 @@ int main(void)
 	close_in_a_callback_of_an_event();
 	close_in_a_callback_of_what_is_refused();
 	break_in_a_callback_of_what_is_refused();
+	dispatch_after_a_break();
 	wrapper_calls_callbacks();
 	dispatch_in_the_callback_of_what_is_due_again();
 	close_in_a_callback_before_a_report();
