@@ -61,6 +61,7 @@ main()
 	check "library, tool and examples install no gcc-multilib" no_multilib
 	check "they build with another compiler, where no package can be installed" \
 		builds_elsewhere
+	lto_with gcc clang
 	for arch in arm64 riscv64; do
 		check "library, tool and examples compile for $arch" compiles_for "$arch"
 	done
@@ -233,9 +234,14 @@ build_depends_listed()
 
 exports_match()
 {
+	exports_of "$ROOT/root/usr/lib/libhwtimer.so"
+}
+
+# exports_of LIBRARY: it exports the functions of the header, and these have their versions
+exports_of()
+{
 	diff <(functions | sort -u | sed 's/$/@@LIBHWTIMER_0.9/') \
-	     <(nm -D --defined-only --with-symbol-versions \
-		  "$ROOT/root/usr/lib/libhwtimer.so" |
+	     <(nm -D --defined-only --with-symbol-versions "$1" |
 	       awk '$2 == "T" { print $3 }' | sort)
 }
 
@@ -450,6 +456,30 @@ builds_elsewhere()
 		CFLAGS=-O0 library tool examples || return
 	"$tree/build/tool/hwtimerctl" --version && [ -x "$tree/build/examples/retry" ] &&
 		[ ! -e "$tree/build/examples/lease" ]
+}
+
+# lto_with COMPILER COMPILER: the second one may be missing
+lto_with()
+{
+	program_with "the library builds with LTO" links_lto "$@" -flto
+}
+
+# links_lto COMPILER OPTION...: both libraries are built so, and programs link with them
+links_lto()
+{
+	local compiler=$1 out=$ROOT/lto-$1 archiver=ar
+
+	shift
+	[ "$compiler" != gcc ] || archiver="gcc-ar"
+	make --no-print-directory -C user/lib OUT="$out" CC="$compiler" AR="$archiver" \
+		CFLAGS="-O2 $*" || return
+	exports_of "$out/libhwtimer.so" || return
+	source_of_program >"$ROOT/program.c"
+	"$compiler" -O2 "$@" -o "$ROOT/program" "$ROOT/program.c" \
+		-I"$ROOT/root/usr/include/hwtimer" "$out/libhwtimer.so" &&
+		LD_LIBRARY_PATH=$out "$ROOT/program" || return
+	"$compiler" -O2 "$@" -static -o "$ROOT/program" "$ROOT/program.c" \
+		-I"$ROOT/root/usr/include/hwtimer" "$out/libhwtimer.a" && "$ROOT/program"
 }
 
 # compiles_for ARCHITECTURE: with Debian's cross compiler. That has no other libraries, and
