@@ -17,6 +17,11 @@
 
 #include <libhwtimer.h>
 
+#ifdef __cplusplus
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#endif
+
 /* Maximum number of callbacks before other handles of the loop get their turn */
 #define HWT_LIBUV_TURN 1000
 
@@ -138,5 +143,9 @@ static inline void hwt_libuv_remove(struct hwt_libuv *timers,
 	uv_close((uv_handle_t *)&timers->prepare, NULL);
 	uv_close((uv_handle_t *)&timers->retry, NULL);
 }
+
+#ifdef __cplusplus
+#pragma GCC diagnostic pop
+#endif
 
 #endif /* HWTIMER_LIBUV_H */

@@ -18,6 +18,11 @@
 
 #include <libhwtimer.h>
 
+#ifdef __cplusplus
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#endif
+
 /* Maximum number of callbacks before other sources of the loop get their turn */
 #define HWT_SD_EVENT_TURN 1000
 
@@ -143,5 +148,9 @@ static inline int hwt_sd_event_add(struct hwt_sd_event *timers, sd_event *event)
 	hwt_sd_event_remove(timers);
 	return err;
 }
+
+#ifdef __cplusplus
+#pragma GCC diagnostic pop
+#endif
 
 #endif /* HWTIMER_SD_EVENT_H */
