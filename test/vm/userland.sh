@@ -61,16 +61,22 @@ main()
 	check "library, tool and examples install no gcc-multilib" no_multilib
 	check "they build with another compiler, where no package can be installed" \
 		builds_elsewhere
+	lto_with gcc clang
 	for arch in arm64 riscv64; do
 		check "library, tool and examples compile for $arch" compiles_for "$arch"
 	done
 	for standard in c99 c11 c17 c2x; do
 		adapters_with gcc clang -std=$standard -x c
 	done
-	for standard in c++11 c++14 c++17 c++20; do
-		adapters_with g++ clang++ -std=$standard -x c++
+	for standard in c++11 c++14 c++17 c++20 c++2b; do
+		adapters_with g++ clang++ -std=$standard -x c++ -Wold-style-cast
+		program_with "a class has timer objects, and finds itself" class_program \
+			g++ clang++ -std=$standard
 	done
-	check "a program in C++11 uses that for Boost.Asio" asio_program g++ -std=c++11
+	for standard in c++11 c++2b; do
+		program_with "a program uses the adapter for Boost.Asio" asio_program \
+			g++ clang++ -std=$standard
+	done
 	check "bash completes the commands of hwtimerctl" completes
 	check "fish completes them" completes_in_fish
 	check "zsh completes them" completes_in_zsh
@@ -233,9 +239,14 @@ build_depends_listed()
 
 exports_match()
 {
+	exports_of "$ROOT/root/usr/lib/libhwtimer.so"
+}
+
+# exports_of LIBRARY: it exports the functions of the header, and these have their versions
+exports_of()
+{
 	diff <(functions | sort -u | sed 's/$/@@LIBHWTIMER_0.9/') \
-	     <(nm -D --defined-only --with-symbol-versions \
-		  "$ROOT/root/usr/lib/libhwtimer.so" |
+	     <(nm -D --defined-only --with-symbol-versions "$1" |
 	       awk '$2 == "T" { print $3 }' | sort)
 }
 
@@ -452,6 +463,30 @@ builds_elsewhere()
 		[ ! -e "$tree/build/examples/lease" ]
 }
 
+# lto_with COMPILER COMPILER: the second one may be missing
+lto_with()
+{
+	program_with "the library builds with LTO" links_lto "$@" -flto
+}
+
+# links_lto COMPILER OPTION...: both libraries are built so, and programs link with them
+links_lto()
+{
+	local compiler=$1 out=$ROOT/lto-$1 archiver=ar
+
+	shift
+	[ "$compiler" != gcc ] || archiver="gcc-ar"
+	make --no-print-directory -C user/lib OUT="$out" CC="$compiler" AR="$archiver" \
+		CFLAGS="-O2 $*" || return
+	exports_of "$out/libhwtimer.so" || return
+	source_of_program >"$ROOT/program.c"
+	"$compiler" -O2 "$@" -o "$ROOT/program" "$ROOT/program.c" \
+		-I"$ROOT/root/usr/include/hwtimer" "$out/libhwtimer.so" &&
+		LD_LIBRARY_PATH=$out "$ROOT/program" || return
+	"$compiler" -O2 "$@" -static -o "$ROOT/program" "$ROOT/program.c" \
+		-I"$ROOT/root/usr/include/hwtimer" "$out/libhwtimer.a" && "$ROOT/program"
+}
+
 # compiles_for ARCHITECTURE: with Debian's cross compiler. That has no other libraries, and
 # does not link shared ones, as it is not where Debian puts it.
 compiles_for()
@@ -504,7 +539,7 @@ adapters_program()
 	local flags=() header extensions
 
 	need_packages libevent-dev libuv1-dev libglib2.0-dev libsystemd-dev liburing-dev
-	read -r -a flags < <(pkg-config --cflags glib-2.0 libsystemd)
+	read -r -a flags < <(pkg-config --cflags glib-2.0 libsystemd | sed 's/-I/-isystem /g')
 	for header in "$ROOT"/root/usr/include/hwtimer/*.h; do
 		echo "#include <${header##*/}>" | tee "$ROOT/adapter.source"
 		extensions=-U_GNU_SOURCE
@@ -522,8 +557,52 @@ asio_program()
 {
 	need_packages libboost-dev
 	echo '#include <hwtimer_asio.hpp>' >"$ROOT/asio.cc"
-	"$@" -fsyntax-only -Wall -Wextra -Werror -I"$ROOT/root/usr/include/hwtimer" \
-		"$ROOT/asio.cc"
+	"$@" -fsyntax-only -x c++ -Wall -Wextra -Wpedantic -Wold-style-cast -Werror \
+		-I"$ROOT/root/usr/include/hwtimer" "$ROOT/asio.cc"
+}
+
+# class_program COMPILER...: all macros in a program with warnings, and a class that isn't of
+# standard layout: it has virtual functions, a base with members, and private members
+class_program()
+{
+	cat >"$ROOT/class.cc" <<'END'
+#include <libhwtimer.h>
+
+class base {
+public:
+	virtual ~base() {}
+	int first = 0;
+};
+
+class connection : public base {
+	struct hwt_timer timers[2] = {};
+
+	template <typename T> static T *generic(struct hwt_timer *timer)
+	{
+		return hwt_timer_object(timer, T, timers[0]);
+	}
+
+public:
+	bool is_found()
+	{
+		return hwt_timer_object(&timers[1], connection, timers[1]) == this &&
+		       generic<connection>(&timers[0]) == this;
+	}
+};
+
+int main()
+{
+	connection it;
+	int clock = HWTIMER_CLOCKID(HWTIMER_CLOCK(7U));
+
+	return !it.is_found() || clock != 7 ||
+	       HWTIMER_LATENESS_BOUND(4) != 1024 || hwt_error(HWTIMER_NEVER) ||
+	       HWTIMER_IOC_LIST == HWTIMER_IOC_CANCEL_ALL;
+}
+END
+	"$@" -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast \
+		-Werror -I"$ROOT/root/usr/include/hwtimer" -o "$ROOT/class" "$ROOT/class.cc" &&
+		"$ROOT/class"
 }
 
 static_program()

@@ -107,7 +107,11 @@ enum hwtimer_clock {
 };
 
 #define HWTIMER_CLOCK(id) (256U + (id))
+#ifdef __cplusplus
+#define HWTIMER_CLOCKID(clock) (int((clock) % 256U))
+#else
 #define HWTIMER_CLOCKID(clock) ((int)((clock) % 256U))
+#endif
 
 /**
  * HWTIMER_SETUP_REPORT_CLOCK_SET - tell readers that the clock was set

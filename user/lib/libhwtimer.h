@@ -34,6 +34,8 @@
 
 #ifdef __cplusplus
 extern "C" {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
 #endif
 
 /* Version of this header; hwt_version() returns the version of the library. */
@@ -480,9 +482,25 @@ struct hwt_timer {
 /** hwt_timer_callback - function that is called when the timer is due */
 typedef void (*hwt_timer_callback)(struct hwt_timer *timer);
 
-/* The object of @type whose member @member is *@timer. */
+/*
+ * The object of @type whose member @member is *@timer. In C++, @type may be any class that does not
+ * have the member from a virtual base.
+ */
+#ifdef __cplusplus
+/* clang-format off */
+#define hwt_timer_object(timer, type, member) \
+	([&](struct hwt_timer *hwt_timer_) { \
+		_Pragma("GCC diagnostic push") \
+		_Pragma("GCC diagnostic ignored \"-Winvalid-offsetof\"") \
+		_Pragma("GCC diagnostic ignored \"-Wold-style-cast\"") \
+		return (type *)((char *)hwt_timer_ - offsetof(type, member)); \
+		_Pragma("GCC diagnostic pop") \
+	} (timer))
+/* clang-format on */
+#else
 #define hwt_timer_object(timer, type, member) \
 	((type *)((char *)&(timer)->hwt - offsetof(type, member)))
+#endif
 
 /**
  * hwt_timer_init - make a timer object, which is not active
@@ -619,6 +637,7 @@ void hwt_wrap_callbacks(struct hwt *hwt,
 int hwt_dispatch_check(struct hwt *hwt);
 
 #ifdef __cplusplus
+#pragma GCC diagnostic pop
 }
 #endif
 

@@ -34,7 +34,7 @@ from typing import NamedTuple
 '''
 
 # Macros with parameters and ioctls are the library's business.
-LEFT_OUT = re.compile(r"#include .*|#ifndef .*|#endif|#define \w+|#define HWTIMER_\w+\(.*|"
+LEFT_OUT = re.compile(r"#include .*|#ifn?def .*|#else|#endif|#define \w+|#define HWTIMER_\w+\(.*|"
                       r"#define HWTIMER_\w+ _IOW?R?\(.*")
 CONSTANT = re.compile(r"#define HWTIMER_(\w+) \(?(1U << \d+|\w+)\)?")
 ENUM = re.compile(r"enum hwtimer_\w+ \{((?: HWTIMER_\w+ = \d+,)+) \};")

@@ -108,7 +108,7 @@ static inline int hwt_epoll_take(struct hwt_epoll *timers,
 		return count;
 	timers->ready = 1;
 	memmove(&ready[i], &ready[i + 1],
-		sizeof(*ready) * (unsigned int)(count - i - 1));
+		sizeof(*ready) * (count - i - 1U));
 	return count - 1;
 }
 

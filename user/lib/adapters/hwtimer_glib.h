@@ -22,6 +22,11 @@
 
 #include <libhwtimer.h>
 
+#ifdef __cplusplus
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#endif
+
 /* Maximum number of callbacks before other sources of the loop get their turn */
 #define HWT_GLIB_TURN 1000
 
@@ -128,5 +133,9 @@ static inline void hwt_glib_remove(struct hwt_glib *timers)
 	g_source_unref(timers->source);
 	timers->source = NULL;
 }
+
+#ifdef __cplusplus
+#pragma GCC diagnostic pop
+#endif
 
 #endif /* HWTIMER_GLIB_H */

@@ -27,6 +27,11 @@
 
 #include <libhwtimer.h>
 
+#ifdef __cplusplus
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#endif
+
 /* Maximum number of callbacks before other events of the loop get their turn */
 #define HWT_LIBEVENT_TURN 1000
 
@@ -231,5 +236,9 @@ static inline int hwt_libevent_add(struct hwt_libevent *timers,
 	hwt_libevent_changed(timers);
 	return 0;
 }
+
+#ifdef __cplusplus
+#pragma GCC diagnostic pop
+#endif
 
 #endif /* HWTIMER_LIBEVENT_H */

@@ -26,6 +26,11 @@
 
 #include <libhwtimer.h>
 
+#ifdef __cplusplus
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#endif
+
 /* Maximum number of callbacks before other handles of the loop get their turn */
 #define HWT_LIBUV_TURN 1000
 
@@ -176,5 +181,9 @@ static inline void hwt_libuv_ref(struct hwt_libuv *timers)
 	timers->unref = 0;
 	uv_ref((uv_handle_t *)&timers->poll);
 }
+
+#ifdef __cplusplus
+#pragma GCC diagnostic pop
+#endif
 
 #endif /* HWTIMER_LIBUV_H */

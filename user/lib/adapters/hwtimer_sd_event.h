@@ -20,6 +20,11 @@
 
 #include <libhwtimer.h>
 
+#ifdef __cplusplus
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#endif
+
 /* Maximum number of callbacks before other sources of the loop get their turn */
 #define HWT_SD_EVENT_TURN 1000
 
@@ -179,5 +184,9 @@ static inline int hwt_sd_event_add(struct hwt_sd_event *timers, sd_event *event)
 	hwt_wrap_callbacks(timers->hwt, hwt_sd_event_timer, event);
 	return 0;
 }
+
+#ifdef __cplusplus
+#pragma GCC diagnostic pop
+#endif
 
 #endif /* HWTIMER_SD_EVENT_H */

@@ -29,6 +29,11 @@
 #endif
 #include <linux/hwtimer.h>
 
+#ifdef __cplusplus
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#endif
+
 /* IORING_OP_READ_MULTISHOT, which Debian 12's headers lack; of kernel 6.7 and later */
 #define HWT_OP_READ_MULTISHOT 49
 
@@ -137,5 +142,9 @@ static inline void hwt_prep_poll_multishot(struct io_uring_sqe *sqe, int fd)
 	sqe->poll32_events = events;
 #endif
 }
+
+#ifdef __cplusplus
+#pragma GCC diagnostic pop
+#endif
 
 #endif /* HWTIMER_URING_H */
