@@ -107,8 +107,8 @@ static inline int hwt_epoll_take(struct hwt_epoll *timers,
 	if (i >= count)
 		return count;
 	timers->ready = 1;
-	memmove(&ready[i], &ready[i + 1],
-		sizeof(*ready) * (count - i - 1U));
+	for (; i + 1 < count; i++)
+		ready[i] = ready[i + 1];
 	return count - 1;
 }
 
