@@ -387,12 +387,12 @@ killed()
 # The machine's clock is Redis's, too; so what moves is both.
 clocks()
 {
-	starts a --lease 2000
+	starts a --lease 500
 	produce hwt_schedule tomorrow +86400000 payload >/dev/null
 	check "a timer comes" comes today
 	date -s "@$(($(date +%s) + 86400))" >/dev/null
 	check "one of tomorrow comes when the clock is moved there" await has_come tomorrow
-	daemon b --lease 2000
+	daemon b --lease 500
 	check "another daemon gets its share" await serves b 2
 	ends KILL b 2>/dev/null
 	date -s "@$(($(date +%s) - 86400))" >/dev/null
