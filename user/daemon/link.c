@@ -400,14 +400,14 @@ static void on_lookup(int error, struct evutil_addrinfo *all, void *arg)
  */
 static void need_resolver(struct event_base *base)
 {
+	const int idle = EVDNS_BASE_DISABLE_WHEN_INACTIVE;
 	static int64_t end;
 
 	if (resolver && now_ns() < end)
 		return;
 	end = now_ns() + RESOLVER_AGE;
 	if (!resolver)
-		resolver = need(
-			evdns_base_new(base, EVDNS_BASE_DISABLE_WHEN_INACTIVE));
+		resolver = need(evdns_base_new(base, idle));
 	evdns_base_clear_nameservers_and_suspend(resolver);
 	evdns_base_clear_host_addresses(resolver);
 	evdns_base_resolv_conf_parse(resolver, DNS_OPTIONS_ALL,

@@ -305,7 +305,7 @@ databases()
 		has HWTSHARD produce hwt_schedule one $PAST payload
 	DB=0
 	check "a timer of the first one comes" comes one
-	starts b --redis unix:$WORK/redis.sock --db 1
+	starts b --redis $WORK/redis.sock --db 1
 	DB=1
 	check "one of the other comes, through a Unix socket" comes two
 	redis client kill user hwtimerd >/dev/null
@@ -629,7 +629,7 @@ serves()
 # says NAME PATTERN
 says()
 {
-	await grep -q -e "$2" "$WORK/$1.log"
+	await grep -q -s -e "$2" "$WORK/$1.log"
 }
 
 status()
