@@ -541,10 +541,10 @@ static bool is_throttled(const struct figures *figures, unsigned int percent)
 	       granted + granted / EXCESS + rounds() * left;
 }
 
-/* A victim that has died, or waits for ever, is never late. */
-static bool is_alive(const struct pair *pair)
+/* A victim that has died, or waits for ever, is never late. Sorted, its figures are 0 first. */
+static bool is_alive(const struct pair *pair, int round)
 {
-	return pair->alone[0] && pair->beside[0];
+	return pair->alone[round] && pair->beside[round];
 }
 
 TEST_F(beside, harms_nobody)
@@ -555,9 +555,11 @@ TEST_F(beside, harms_nobody)
 
 	measure(_metadata, self->board, row, &figures);
 	show(row, self->board, &figures);
-	EXPECT_TRUE(is_alive(&figures.lateness));
-	EXPECT_TRUE(is_alive(&figures.forks) || !(row->besides & FORKS));
-	EXPECT_TRUE(is_alive(&figures.starts) || !(row->besides & STARTS));
+	EXPECT_TRUE(is_alive(&figures.lateness, 0));
+	EXPECT_TRUE(is_alive(&figures.forks, 0) || !(row->besides & FORKS));
+	/* The kernel's open() of a misc device may wait for an attacker who is throttled in it. */
+	EXPECT_TRUE(is_alive(&figures.starts, middle) ||
+		    !(row->besides & STARTS));
 	EXPECT_GE(bearable(&figures.lateness), figures.lateness.beside[middle]);
 	EXPECT_GE(bearable(&figures.forks), figures.forks.beside[middle]);
 	EXPECT_GE(bearable(&figures.starts), figures.starts.beside[middle]);
