@@ -22,6 +22,9 @@
 #define WAIT_FIRST 50
 #define WAIT_LONGEST 2000
 
+/* ms for a look-up, a connection and each answer to the greeting, if a lease is longer */
+#define GREETING_PATIENCE 5000
+
 /* ns after which the resolver reads its files again, as they may have changed */
 #define RESOLVER_AGE (10000 * NS_PER_MS)
 
@@ -52,6 +55,13 @@ void link_init(struct link *link, struct event_base *base,
 bool link_is_up(const struct link *link)
 {
 	return link->state == LINK_UP;
+}
+
+static unsigned long long patience_of(const struct link *link)
+{
+	if (link_is_up(link) || link->patience < GREETING_PATIENCE)
+		return link->patience;
+	return GREETING_PATIENCE;
 }
 
 /* Ends the connection. hiredis then calls our callbacks, which must find no link. */
@@ -164,7 +174,7 @@ bool link_command(struct link *link, const struct link_command *command,
 	}
 	link->counters->commands[command->kind]++;
 	if (!link->pending++)
-		timer_set(link->timer, link->patience);
+		timer_set(link->timer, patience_of(link));
 	return true;
 }
 
@@ -211,7 +221,7 @@ static void on_reply(struct redisAsyncContext *redis, void *answer, void *arg)
 	if (!link || link->state == LINK_BROKEN || !reply)
 		return;
 	if (--link->pending)
-		timer_set(link->timer, link->patience);
+		timer_set(link->timer, patience_of(link));
 	else
 		evtimer_del(link->timer);
 	if (reply->type == REDIS_REPLY_ERROR && !command->tolerant) {
@@ -456,7 +466,7 @@ static void begin_attempt(struct link *link)
 {
 	choose_address(link);
 	link->state = LINK_CONNECTING;
-	timer_set(link->timer, link->patience);
+	timer_set(link->timer, patience_of(link));
 	if (link->beside || address_is_path(&link->address)) {
 		connect_to_peer(link);
 	} else if (is_numeric(link->address.host)) {
@@ -481,8 +491,7 @@ static void on_timer(evutil_socket_t unused, short what, void *arg)
 		clean_up(link);
 		break;
 	default:
-		link_break(link, "no answer for %llu ms",
-			   (unsigned long long)link->patience);
+		link_break(link, "no answer for %llu ms", patience_of(link));
 	}
 }
 

@@ -127,5 +127,7 @@ int command_load(const struct options *options)
 		answered |= ask_for_masters(options, &options->addresses[i]);
 	for (i = 0; i < nr_masters; i++)
 		failed |= !install(options, &masters[i]);
-	return !answered || failed;
+	if (answered && !nr_masters)
+		say(LOG_ERR, "no server names a master");
+	return !nr_masters || failed;
 }

@@ -477,16 +477,17 @@ local function join(key, daemon, life)
 	return choose_daemon(key, call('ZRANGE', daemons, 0, -1))
 end
 
--- move_due(key, found, bytes, step): make timers, of whom `found` has ids and deadlines by
--- turns, entries of the stream, until their payloads have as many bytes; `step` payloads are
--- read at a time. Returns the number of timers.
-local function move_due(key, found, bytes, step)
+-- move_due(key, found, bytes, max_payload): make timers, of whom `found` has ids and deadlines
+-- by turns, entries of the stream, until their payloads have as many bytes. As many are read at
+-- a time as have room if each is as long as may be, or one. Returns the number of timers.
+local function move_due(key, found, bytes, max_payload)
 	local payloads, due, ids, n = key .. ':payloads', key .. ':due', {}, 0
 	for i = 1, #found, 2 do
 		ids[(i + 1) / 2] = found[i]
 	end
 	while n < #ids and bytes > 0 do
-		local last = min(n + step, #ids)
+		local step = min(MAX_STEP, floor(bytes / max(1, max_payload)))
+		local last = min(n + max(1, step), #ids)
 		local texts = call('HMGET', payloads, unpack_(ids, n + 1, last))
 		for i = 1, last - n do
 			local text = texts[i] or ''
@@ -526,7 +527,7 @@ local function fire(key, now, count, bytes, max_payload)
 	if #found == 0 then
 		return 0, { 0 }
 	end
-	local n = move_due(key, found, bytes, max(1, min(MAX_STEP, floor(bytes / max(1, max_payload)))))
+	local n = move_due(key, found, bytes, max_payload)
 	return n, lateness_of(found, n, now)
 end
 

@@ -526,7 +526,7 @@ names()
 	end_daemons
 	redis -h 127.0.0.2 shutdown
 
-	daemon b --redis later --lease 2000
+	daemon b --redis later
 	check "a daemon says that a name leads nowhere" says b "Redis at later port 6379: "
 	echo "127.0.0.1 later" >>/etc/hosts
 	check "it serves when the name is there" await serves b 4
