@@ -288,7 +288,7 @@ def calls_are_bounded():
     """a call fires so many timers at most, with so many bytes of payloads, but at least one"""
     s = fresh()
     largest = 65536
-    for total, count, size, length in ((1500, 1000, 1 << 20, largest), (300, 1000, 100000, largest),
+    for total, count, size, length in ((1500, 1000, 1000000, largest), (300, 1000, 100000, largest),
                                        (9, 1000, 1, largest), (9, 1000, largest + 1, largest),
                                        (3000, 1000, 20000, 100), (3000, 64, 20000, 20)):
         s.client.delete(s.sub('due'))
