@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <time.h>
 
+#include "checkers.h"
 #include "libhwtimer.h"
 
 /* Number of events that the module copies at a time */
@@ -97,6 +98,13 @@ static inline int64_t hwt_read_clock(clockid_t clock)
 
 	clock_gettime(clock, &time);
 	return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+/* Gives the program a number. */
+static inline void hwt_give(uint64_t *to, uint64_t value)
+{
+	*to = value;
+	hwt_written(to, sizeof(*to));
 }
 
 /* Whether the innermost hwt_dispatch() calls no further callback. */

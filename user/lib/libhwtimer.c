@@ -21,11 +21,39 @@
 /* The major number of all misc devices. */
 #define MISC_MAJOR 10
 
+/* An array of results of a call. There may be none, if the program wants none. */
+static void array_written(uint64_t array, size_t size)
+{
+	if (array)
+		hwt_written((const void *)(uintptr_t)array, size);
+}
+
+/* What a call has written, which has returned @ret: its structure, and arrays that this names */
+static void answer_written(unsigned long command, const void *argument, int ret)
+{
+	const struct hwtimer_submit *submit = argument;
+	const struct hwtimer_bulk *bulk = argument;
+	const struct hwtimer_list *list = argument;
+
+	if (_IOC_DIR(command) & _IOC_READ)
+		hwt_written(argument, _IOC_SIZE(command));
+	if (command == HWTIMER_IOC_SUBMIT)
+		array_written(submit->requests,
+			      ret * sizeof(struct hwtimer_request));
+	if (command == HWTIMER_IOC_BULK)
+		array_written(bulk->results, ret * sizeof(uint64_t));
+	if (command == HWTIMER_IOC_LIST || command == HWTIMER_IOC_CANCEL_ALL)
+		array_written(list->timers, ret * sizeof(struct hwtimer_timer));
+}
+
 static int call(const struct hwt *hwt, unsigned long command, void *argument)
 {
 	int ret = ioctl(hwt->fd, command, argument);
 
-	return ret < 0 ? -errno : ret;
+	if (ret < 0)
+		return -errno;
+	answer_written(command, argument, ret);
+	return ret;
 }
 
 /* The command for a structure as long as the program knows it */
@@ -120,6 +148,7 @@ static int instance_new(struct hwt **hwt, const int *fd, unsigned int flags)
 	int err;
 
 	*hwt = NULL;
+	hwt_written(hwt, sizeof(*hwt));
 	if (flags & ~HWT_NONBLOCK)
 		return -EINVAL;
 	new = calloc(1, sizeof(*new));
@@ -215,7 +244,7 @@ static int schedule(struct hwt *hwt, unsigned int flags, int64_t time,
 	int err = hwt_schedule_request(hwt, &request);
 
 	if (!err && id)
-		*id = request.id;
+		hwt_give(id, request.id);
 	return err;
 }
 
@@ -459,9 +488,17 @@ int hwt_submit(struct hwt *hwt, struct hwtimer_request *requests,
 
 /* ---- queries, stop and notification ---- */
 
+/* The program need not write what the module does not look at, but valgrind would miss it. */
 int hwt_query(struct hwt *hwt, struct hwtimer_timer *timer)
 {
-	return call(hwt, HWTIMER_IOC_QUERY, timer);
+	struct hwtimer_timer query = { .id = timer->id };
+	int err = call(hwt, HWTIMER_IOC_QUERY, &query);
+
+	if (err)
+		return err;
+	*timer = query;
+	hwt_written(timer, sizeof(*timer));
+	return 0;
 }
 
 int hwt_cancel_all(struct hwt *hwt, unsigned int flags, uint64_t *cancelled)
@@ -481,7 +518,7 @@ int hwt_cancel_all(struct hwt *hwt, unsigned int flags, uint64_t *cancelled)
 			hwt_timers_end(hwt);
 	}
 	if (cancelled)
-		*cancelled = ended;
+		hwt_give(cancelled, ended);
 	return ret;
 }
 
@@ -491,7 +528,7 @@ int hwt_next_time(struct hwt *hwt, uint64_t *remaining)
 	int err = hwt_info(hwt, &info);
 
 	if (!err)
-		*remaining = info.until_next;
+		hwt_give(remaining, info.until_next);
 	return err;
 }
 
@@ -555,6 +592,7 @@ static int read_events(struct hwt *hwt, struct hwtimer_event *events,
 	bytes = read(hwt->fd, events, count * sizeof(*events));
 	if (bytes < 0)
 		return -errno;
+	hwt_written(events, bytes);
 	return bytes ? (int)(bytes / sizeof(*events)) : -ENOTCONN;
 }
 
@@ -597,6 +635,7 @@ int hwt_next(struct hwt *hwt, struct hwtimer_event *event)
 	if (ret < 0)
 		return ret;
 	*event = hwt->events[hwt->first++];
+	hwt_written(event, sizeof(*event));
 	hwt->count--;
 	note_reader(hwt);
 	return 1;
@@ -629,8 +668,11 @@ static void dispatch_one(struct hwt *hwt, hwt_callback callback, void *arg)
 	hwt->count--;
 	if (!hwt->count)
 		note_reader(hwt);
-	if (!(hwt->timers && hwt_timers_take(hwt, &event)) && callback)
-		callback(arg, &event);
+	if ((hwt->timers && hwt_timers_take(hwt, &event)) || !callback)
+		return;
+	hwt_written(&event, sizeof(event));
+	hwt_will_call_back();
+	callback(arg, &event);
 }
 
 /*
@@ -667,6 +709,7 @@ static int wait_for_refused(struct hwt *hwt)
 	ms = hwt_wait_ms(hwt, -1);
 	if (ms < 0)
 		return 0;
+	hwt_written(&ready, sizeof(ready));
 	ret = poll(&ready, 1, ms);
 	hwt->now = NOW_UNKNOWN;
 	if (ret < 0)

@@ -358,6 +358,7 @@ static void changed(struct hwt *hwt)
 	if (!hwt->on_change || hwt->told)
 		return;
 	hwt->told = true;
+	hwt_will_call_back();
 	hwt->on_change(hwt->on_change_arg);
 }
 
@@ -414,6 +415,7 @@ void hwt_timer_init(struct hwt_timer *timer, struct hwt *hwt,
 	timer->callback = callback;
 	timer->armed = HWTIMER_NEVER;
 	timer->timeout = INT64_MIN;
+	hwt_written(timer, sizeof(*timer));
 }
 
 /* Gives the object a deadline. On failure it stays as it was. */
@@ -554,6 +556,7 @@ static bool has_run(const struct hwt *hwt, const struct hwt_slot *slot)
 
 static void call(struct hwt *hwt, struct hwt_timer *timer)
 {
+	hwt_will_call_back();
 	if (hwt->wrapper)
 		hwt->wrapper(hwt->wrapper_arg, timer);
 	else
