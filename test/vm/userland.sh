@@ -20,7 +20,7 @@ main()
 	cd "$REPO_DIR"
 	need_packages build-essential ccache gcc-multilib pkg-config mandoc man-db kmod \
 		python3 gnuplot-nox libjansson-dev python3-prometheus-client jq \
-		zsh fish valgrind
+		zsh fish valgrind cmake musl-tools
 	need_exec_tmp
 	ROOT=$(mktemp -d)
 	on_exit rm -rf "$ROOT"
@@ -33,6 +33,7 @@ main()
 	check "all files are installed" all_installed
 	check "all versions agree" versions_agree
 	check "the README has two pages, and its links lead somewhere" readme_holds
+	check "all say the same of what is MIT" licences_agree
 	[ ! -e debian ] ||
 		check "the page about installing has what the packages need to be built" \
 			build_depends_listed
@@ -53,6 +54,10 @@ main()
 	for page in user/man/*.[0-9] build/man/hwtimer_interface.4; do
 		check "mandoc finds nothing wrong with $page" mandoc_accepts "$page"
 	done
+	for libdir in /usr/lib "/usr/lib/$(gcc -print-multiarch)"; do
+		check "pkg-config knows a library in $libdir" pkg_config_knows "$libdir"
+		check "CMake knows it" cmake_knows "$libdir"
+	done
 	check "a C program builds with the shared library" \
 		program gcc -std=c11 -x c
 	check "a C++ program builds with the shared library" \
@@ -62,6 +67,8 @@ main()
 	check "they build with another compiler, where no package can be installed" \
 		builds_elsewhere
 	lto_with gcc clang
+	check "all of them are built static, with glibc" builds_static gcc
+	check "with musl, too, and a shared library" builds_with_musl
 	for arch in arm64 riscv64; do
 		check "library, tool and examples compile for $arch" compiles_for "$arch"
 	done
@@ -127,8 +134,10 @@ main()
 		check "without the module, hwtimerctl says what to do" \
 			without_module
 	fi
+	check "the source for DKMS has its licence" dkms_has_licence
 	installed uninstall >/dev/null
 	check "uninstall leaves nothing" nothing_left
+	check "uninstall needs no headers of a kernel" uninstall_needs_no_headers
 	[ "$FAILURES" -eq 0 ]
 }
 
@@ -182,13 +191,7 @@ readme_holds()
 {
 	[ "$(wc -w <README.md)" -lt 1500 ] || return
 	[ "$(stat --format %s Documentation/demo.png)" -lt 200000 ] || return
-	# Links to files, in all pages; those to a part of a page lose it.
-	for page in *.md Documentation/*.md; do
-		grep -o ']([^)#]*' "$page" | sed 's/^](//' |
-			grep -v -e '^http' -e '^$' | while read -r link; do
-			[ -e "$(dirname "$page")/$link" ] || echo "$page: $link"
-		done
-	done | silent || return
+	packaging/links.py ./*.md Documentation/*.md ./*/README.md ./*/*/README.md || return
 	headings_exist | silent
 }
 
@@ -209,6 +212,33 @@ for page, text in texts.items():
         if anchor not in anchors.get(to, ()):
             print(f"{page}: {link}#{anchor}")
 END
+}
+
+# Each file says it, and debian/copyright of each; three pages have the same sentence.
+licences_agree()
+{
+	local page
+
+	for page in LICENSES/MIT README.md CONTRIBUTING.md; do
+		tr '\n' ' ' <"$page" | grep -q 'The libraries, the programs and the examples are MIT' ||
+			echo "$page says something else"
+	done | silent || return
+	[ -e debian ] || return 0
+	source_files | python3 -c '
+import fnmatch, re, sys
+
+stanzas = re.findall(r"^Files:(.*?)^Copyright:.*?^License: (\S+)", open("debian/copyright").read(),
+                     re.S | re.M)
+for name in sys.stdin.read().split("\0"):
+    try:
+        said = re.search(r"^\W*SPDX-License-Identifier: (\S+)", open(name).read(400), re.M)
+    except (OSError, UnicodeDecodeError):
+        continue
+    last = [licence for patterns, licence in stanzas
+            if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns.split())][-1]
+    if said and said[1][:3] != last[:3]:
+        print(f"{name} is {said[1]}, and debian/copyright says {last}")
+' | silent
 }
 
 # All functions that the header declares, inline ones too
@@ -425,6 +455,53 @@ mandoc_accepts()
 			-e 'referenced manual not found' || true; } | silent
 }
 
+# install_in LIBDIR: install the library as a distribution does
+install_in()
+{
+	make --no-print-directory -C user/lib OUT="$BUILD_DIR/lib" install \
+		DESTDIR="$ROOT/tree" PREFIX=/usr LIBDIR="$1" >&2
+}
+
+# pkg_config_knows LIBDIR: it names no directory in which the compiler looks anyway
+pkg_config_knows()
+{
+	install_in "$1" || return
+	[ "$(PKG_CONFIG_PATH=$ROOT/tree$1/pkgconfig pkg-config --cflags --libs libhwtimer |
+		sed 's/ *$//')" = "-I/usr/include/hwtimer -lhwtimer" ]
+}
+
+# cmake_knows LIBDIR: a project finds it in a tree that is not where it was made for, builds with
+# both libraries and an adapter, and runs; and does not find the next version
+cmake_knows()
+{
+	local project=$ROOT/project
+
+	rm -rf "$ROOT/tree" "$project" && install_in "$1" && mkdir "$project" || return
+	source_of_program | sed '1i #include <hwtimer_epoll.h>' >"$project/program.c"
+	cat >"$project/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.13)
+project(program LANGUAGES C)
+find_package(hwtimer ${WANTED} REQUIRED)
+foreach(library hwtimer hwtimer_static)
+	add_executable(with_${library} program.c)
+	target_link_libraries(with_${library} PRIVATE hwtimer::${library})
+endforeach()
+END
+	cmake_with "" && cmake --build "$project/build" && "$project/build/with_hwtimer" &&
+		"$project/build/with_hwtimer_static" || return
+	ldd "$project/build/with_hwtimer" | grep -F "$ROOT/tree$1/libhwtimer.so.1" || return
+	! ldd "$project/build/with_hwtimer_static" | grep libhwtimer || return
+	cmake_with 0.9 && ! cmake_with 0.10 && ! cmake_with 1.0
+}
+
+# cmake_with VERSION
+cmake_with()
+{
+	rm -rf "$ROOT/project/build"
+	cmake -S "$ROOT/project" -B "$ROOT/project/build" -DWANTED="$1" \
+		-DCMAKE_PREFIX_PATH="$ROOT/tree/usr"
+}
+
 # program COMPILER...: build the program with the flags of pkg-config, and run it. It
 # finds no device here, or one that works.
 program()
@@ -485,6 +562,45 @@ links_lto()
 		LD_LIBRARY_PATH=$out "$ROOT/program" || return
 	"$compiler" -O2 "$@" -static -o "$ROOT/program" "$ROOT/program.c" \
 		-I"$ROOT/root/usr/include/hwtimer" "$out/libhwtimer.a" && "$ROOT/program"
+}
+
+# builds_static COMPILER: library, tool and examples, and a program that uses an adapter
+builds_static()
+{
+	local out=$ROOT/static
+
+	rm -rf "$out"
+	set -- CC="$1" CFLAGS=-O0 LDFLAGS=-static JANSSON=no LEASE=no URING=no
+	make --no-print-directory -C user/lib "$@" OUT="$out" LDFLAGS= &&
+		make --no-print-directory -C user/tool "$@" OUT="$out/tool" &&
+		make --no-print-directory -C examples "$@" OUT="$out/examples" || return
+	source_of_program | sed '1i #include <hwtimer_epoll.h>' >"$ROOT/program.c"
+	# shellcheck disable=SC2086 # the compiler's options
+	${1#CC=} -static -Iuser/lib -Iuser/lib/adapters -Iuapi -o "$ROOT/program" \
+		"$ROOT/program.c" "$out/libhwtimer.a" && "$ROOT/program" || return
+	"$out/tool/hwtimerctl" --version || return
+	"$out/examples/retry" --help || [ $? -eq 2 ] || return
+	! readelf --dynamic "$ROOT/program" "$out/tool/hwtimerctl" "$out/examples/retry" |
+		grep NEEDED
+}
+
+# musl has no headers of the kernel. The adapters compile with those of the other libraries.
+builds_with_musl()
+{
+	local kernel=$ROOT/kernel musl
+
+	mkdir -p "$kernel"
+	ln -s /usr/include/{linux,asm-generic,event2,uv,uv.h,liburing,liburing.h,systemd} \
+		"/usr/include/$(gcc -print-multiarch)/asm" "$kernel"
+	musl="musl-gcc -isystem $kernel"
+	builds_static "$musl" || return
+	readelf --dynamic "$ROOT/static/libhwtimer.so" | grep NEEDED | tee "$ROOT/needed"
+	[ "$(sed 's/.*\[//; s/\]//' "$ROOT/needed")" = libc.so ] || return
+	# shellcheck disable=SC2086 # the compiler's options
+	adapters_program $musl -std=c11 -x c || return
+	# shellcheck disable=SC2086
+	$musl -I"$ROOT/root/usr/include/hwtimer" -o "$ROOT/program" "$ROOT/program.c" \
+		"$ROOT/static/libhwtimer.so" && LD_LIBRARY_PATH=$ROOT/static "$ROOT/program"
 }
 
 # compiles_for ARCHITECTURE: with Debian's cross compiler. That has no other libraries, and
@@ -1277,10 +1393,26 @@ output_fails()
 		full restore --check "$ROOT/snapshot"
 }
 
+dkms_has_licence()
+{
+	make --no-print-directory install-dkms DESTDIR="$ROOT/dkms" >/dev/null &&
+		diff COPYING "$ROOT"/dkms/usr/src/hwtimer-*/COPYING
+}
+
 nothing_left()
 {
 	# depmod's files are about all modules.
 	find "$ROOT/root" ! -type d ! -name 'modules.*' | silent
+}
+
+# It then removes the module of the running kernel.
+uninstall_needs_no_headers()
+{
+	local module
+
+	module=$ROOT/root/lib/modules/$(uname -r)/updates/hwtimer.ko
+	install -D /dev/null "$module" && installed uninstall KDIR="$ROOT/nowhere" 2>&1 >/dev/null |
+		silent && [ ! -e "$module" ]
 }
 
 main "$@"
