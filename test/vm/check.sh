@@ -141,7 +141,7 @@ SIMULATE=()
 # The steps: first those that are quick, then those that take longest. The kernels are built in
 # the order in which the steps need them.
 ALL_STEPS=(lint counts functions simulate proofs fuzz hwtimerd selftests kunit packages
-	   torture tenants survive userland examples matrix bench guide python readme demo builds)
+	   torture tenants survive userland examples matrix bench guide python checkers readme demo builds)
 
 # Steps that run only with --all
 MORE_STEPS=()
@@ -753,6 +753,13 @@ step_python()
 	prepare make --no-print-directory library tool
 	prepare "$VM_DIR/build.sh" "$UML_KERNEL"
 	queue python "$UML_KERNEL" tap "$VM_DIR/python.sh"
+}
+
+# The library with MemorySanitizer and valgrind
+step_checkers()
+{
+	prepare "$VM_DIR/build.sh" "$UML_KERNEL"
+	queue checkers "$UML_KERNEL" tap "$VM_DIR/checkers.sh"
 }
 
 # One machine, with TCP/IP, runs all examples.

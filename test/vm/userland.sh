@@ -673,7 +673,8 @@ asio_program()
 {
 	need_packages libboost-dev
 	echo '#include <hwtimer_asio.hpp>' >"$ROOT/asio.cc"
-	"$@" -fsyntax-only -x c++ -Wall -Wextra -Wpedantic -Wold-style-cast -Werror \
+	"$@" -fsyntax-only -x c++ -Wall -Wextra -Wpedantic -Wold-style-cast -Wshadow -Wconversion \
+		-Wsign-conversion -Werror \
 		-I"$ROOT/root/usr/include/hwtimer" "$ROOT/asio.cc"
 }
 
@@ -1193,7 +1194,7 @@ asio_bears_misuse()
 			"$source" || return
 	done
 	# Compiled by itself, as ccache keeps no programs: Boost.Asio takes seven seconds.
-	g++ -std=c++17 -g -Wall -Wextra -Werror -Iuser/lib -Iuapi -Iuser/lib/adapters \
+	g++ -std=c++17 -g -Wall -Wextra -Wold-style-cast -Werror -Iuser/lib -Iuapi -Iuser/lib/adapters \
 		"${SANITIZED[@]}" -pthread -c -o "$ROOT/asio_test.o" user/lib/test/asio_test.cc &&
 		g++ "${SANITIZED[@]}" "$WRAPPED_FOR_LOOPS" -pthread -o "$ROOT/asio_test" \
 			"$ROOT/asio_test.o" "${objects[@]}" && "$ROOT/asio_test"

@@ -65,10 +65,10 @@ class hwt_asio {
 	using error_callback = std::function<void(int err)>;
 
 	template <typename Executor>
-	hwt_asio(const Executor &executor, struct hwt *hwt, callback on_event,
+	hwt_asio(const Executor &on, struct hwt *hwt, callback on_event,
 		 error_callback on_error = error_callback())
-		: loop(std::make_shared<state>(executor, context_of(executor),
-					       hwt, std::move(on_event),
+		: loop(std::make_shared<state>(on, context_of(on), hwt,
+					       std::move(on_event),
 					       std::move(on_error)))
 	{
 	}
@@ -208,19 +208,19 @@ class hwt_asio {
 
 		void wait()
 		{
-			pointer loop = shared_from_this();
+			pointer self = shared_from_this();
 			unsigned int number = ++waits;
 
 			waiting = true;
 			ready.async_wait(
 				descriptor::wait_read,
-				[loop, number](const hwt_asio_error &error) {
-					if (error || number != loop->waits)
+				[self, number](const hwt_asio_error &error) {
+					if (error || number != self->waits)
 						return;
-					loop->waiting = false;
+					self->waiting = false;
 					/* First, for a loop that runs in a callback */
-					loop->keep_waiting();
-					loop->serve();
+					self->keep_waiting();
+					self->serve();
 				});
 		}
 
@@ -256,19 +256,19 @@ class hwt_asio {
 		/* For events that are left, and do not make the descriptor ready */
 		void serve_soon()
 		{
-			pointer loop = shared_from_this();
+			pointer self = shared_from_this();
 			unsigned int start = starts;
 
 			if (soon || hwt_wait_ms(hwt, -1))
 				return;
 			soon = true;
-			hwt_asio_library::post(ready.get_executor(), [loop,
+			hwt_asio_library::post(ready.get_executor(), [self,
 								      start] {
-				if (start != loop->starts)
+				if (start != self->starts)
 					return;
-				loop->soon = false;
-				if (!hwt_wait_ms(loop->hwt, -1))
-					loop->serve();
+				self->soon = false;
+				if (!hwt_wait_ms(self->hwt, -1))
+					self->serve();
 			});
 		}
 
@@ -288,7 +288,7 @@ class hwt_asio {
 		/* For what the module has refused */
 		void try_again(int ms)
 		{
-			pointer loop = shared_from_this();
+			pointer self = shared_from_this();
 			unsigned int start = starts;
 
 			if (ms <= 0)
@@ -296,12 +296,12 @@ class hwt_asio {
 			retries = true;
 			retry.expires_after(std::chrono::milliseconds(ms));
 			retry.async_wait(
-				[loop, start](const hwt_asio_error &error) {
-					if (error || start != loop->starts)
+				[self, start](const hwt_asio_error &error) {
+					if (error || start != self->starts)
 						return;
-					loop->retries = false;
-					changed(loop.get());
-					loop->serve();
+					self->retries = false;
+					changed(self.get());
+					self->serve();
 				});
 		}
 

@@ -385,6 +385,6 @@ int main(void)
 	stop(twin);
 	hwt_close(twin);
 	hwt_close(hwt);
-	puts("done");
+	puts("all was done");
 	return 0;
 }
