@@ -39,19 +39,18 @@ main()
 			tar -x -f root.tar -C / && rm root.tar && insmod hwtimer.ko || exit
 			n=0
 			status=0
-			# finds NOTHING-OR-REPORT LIBRARY COMMAND...
+			# finds WHAT LIBRARY NAME COMMAND...: WHAT is nothing, or a word of the report
 			finds() {
 				wanted=$1
+				name="$3 with a library that is $2: finds $1"
 				n=$((n + 1))
-				name="$3 with a library that is $2: $1"
 				export LD_LIBRARY_PATH=/hwtimer/$2
 				cd /hwtimer/$2
-				shift 2
-				if "$@" >said 2>&1; then found=nothing; else found=$?; fi
-				case $found in
-				nothing) grep -q -x "all was done" said || found="no end" ;;
-				*) grep -q "$wanted" said && found=$wanted ;;
-				esac
+				shift 3
+				found=nothing
+				"$@" >said 2>&1 || found="something else"
+				[ "$found" != nothing ] || grep -q -x "all was done" said || found="no end"
+				! grep -q "$wanted" said || found=$wanted
 				if [ "$found" = "$wanted" ]; then
 					echo "ok $n $name"
 				else
@@ -62,12 +61,13 @@ main()
 			}
 			valgrind="/usr/bin/valgrind --quiet --error-exitcode=1"
 			echo 1..6
-			finds nothing telling ./program-msan
-			finds nothing telling ./program-all-msan
-			finds nothing telling $valgrind ./program
-			finds MemorySanitizer silent ./program-msan
-			finds MemorySanitizer silent ./program-all-msan
-			finds uninitialised silent $valgrind ./program
+			finds nothing telling "MemorySanitizer in the program alone" ./program-msan
+			finds nothing telling "MemorySanitizer in program and library" ./program-all-msan
+			finds nothing telling valgrind $valgrind ./program
+			finds uninitialized silent "MemorySanitizer in the program alone" ./program-msan
+			finds uninitialized silent "MemorySanitizer in program and library" \
+				./program-all-msan
+			finds uninitialised silent valgrind $valgrind ./program
 			exit $status'
 }
 

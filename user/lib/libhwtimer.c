@@ -28,15 +28,16 @@ static void array_written(uint64_t array, size_t size)
 		hwt_written((const void *)(uintptr_t)array, size);
 }
 
-/* What a call has written, which has returned @ret: its structure, and arrays that this names */
+/*
+ * What a call has written, which has returned @ret. Both tools know that the argument itself is
+ * written, by the number of the command, but not the arrays that it names.
+ */
 static void answer_written(unsigned long command, const void *argument, int ret)
 {
 	const struct hwtimer_submit *submit = argument;
 	const struct hwtimer_bulk *bulk = argument;
 	const struct hwtimer_list *list = argument;
 
-	if (_IOC_DIR(command) & _IOC_READ)
-		hwt_written(argument, _IOC_SIZE(command));
 	if (command == HWTIMER_IOC_SUBMIT)
 		array_written(submit->requests,
 			      ret * sizeof(struct hwtimer_request));
@@ -46,7 +47,8 @@ static void answer_written(unsigned long command, const void *argument, int ret)
 		array_written(list->timers, ret * sizeof(struct hwtimer_timer));
 }
 
-static int call(const struct hwt *hwt, unsigned long command, void *argument)
+/* Does a call whose argument is the program's. */
+static int pass(const struct hwt *hwt, unsigned long command, void *argument)
 {
 	int ret = ioctl(hwt->fd, command, argument);
 
@@ -54,6 +56,13 @@ static int call(const struct hwt *hwt, unsigned long command, void *argument)
 		return -errno;
 	answer_written(command, argument, ret);
 	return ret;
+}
+
+/* The library has made the argument; MemorySanitizer would ask whether somebody has written it. */
+static int call(const struct hwt *hwt, unsigned long command, void *argument)
+{
+	hwt_written(argument, _IOC_SIZE(command));
+	return pass(hwt, command, argument);
 }
 
 /* The command for a structure as long as the program knows it */
@@ -213,7 +222,7 @@ int hwt_setup_sized(struct hwt *hwt, const struct hwtimer_setup *setup,
 
 	if (hwt_active(hwt))
 		return -EBUSY;
-	err = call(hwt, sized(HWTIMER_IOC_SETUP, size), (void *)setup);
+	err = pass(hwt, sized(HWTIMER_IOC_SETUP, size), (void *)setup);
 	if (!err) {
 		hwt->clock_known = false;
 		hwt->now = NOW_UNKNOWN;
@@ -223,14 +232,14 @@ int hwt_setup_sized(struct hwt *hwt, const struct hwtimer_setup *setup,
 
 int hwt_info_sized(struct hwt *hwt, struct hwtimer_info *info, size_t size)
 {
-	return call(hwt, sized(HWTIMER_IOC_INFO, size), info);
+	return pass(hwt, sized(HWTIMER_IOC_INFO, size), info);
 }
 
 /* ---- one timer ---- */
 
 int hwt_schedule_request(struct hwt *hwt, struct hwtimer_request *request)
 {
-	return call(hwt, HWTIMER_IOC_SCHEDULE, request);
+	return pass(hwt, HWTIMER_IOC_SCHEDULE, request);
 }
 
 static int schedule(struct hwt *hwt, unsigned int flags, int64_t time,
@@ -241,7 +250,7 @@ static int schedule(struct hwt *hwt, unsigned int flags, int64_t time,
 		.time = time,
 		.user_data = user_data,
 	};
-	int err = hwt_schedule_request(hwt, &request);
+	int err = call(hwt, HWTIMER_IOC_SCHEDULE, &request);
 
 	if (!err && id)
 		hwt_give(id, request.id);
@@ -361,7 +370,7 @@ int hwt_reschedule_at(struct hwt *hwt, uint64_t id, uint64_t deadline)
 
 int hwt_reschedule_request(struct hwt *hwt, struct hwtimer_request *request)
 {
-	return call(hwt, HWTIMER_IOC_RESCHEDULE, request);
+	return pass(hwt, HWTIMER_IOC_RESCHEDULE, request);
 }
 
 static int rearm(struct hwt *hwt, unsigned int flags, uint64_t *id,
@@ -373,7 +382,7 @@ static int rearm(struct hwt *hwt, unsigned int flags, uint64_t *id,
 		.time = time,
 		.user_data = user_data,
 	};
-	int err = hwt_reschedule_request(hwt, &request);
+	int err = call(hwt, HWTIMER_IOC_RESCHEDULE, &request);
 
 	if (!err)
 		*id = request.id;
@@ -566,7 +575,7 @@ int hwt_stop(struct hwt *hwt, uint64_t *cursor, struct hwtimer_timer *timers,
 
 int hwt_stats_sized(struct hwt *hwt, struct hwtimer_stats *stats, size_t size)
 {
-	return call(hwt, sized(HWTIMER_IOC_STATS, size), stats);
+	return pass(hwt, sized(HWTIMER_IOC_STATS, size), stats);
 }
 
 int hwt_notify(struct hwt *hwt, unsigned int events, uint64_t delay)
@@ -592,7 +601,6 @@ static int read_events(struct hwt *hwt, struct hwtimer_event *events,
 	bytes = read(hwt->fd, events, count * sizeof(*events));
 	if (bytes < 0)
 		return -errno;
-	hwt_written(events, bytes);
 	return bytes ? (int)(bytes / sizeof(*events)) : -ENOTCONN;
 }
 

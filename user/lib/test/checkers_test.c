@@ -17,12 +17,27 @@
 
 #define MANY 200
 
+/* Leaves a stack behind on which nobody has written. */
+static __attribute__((noinline)) void leave_raw_stack(void)
+{
+	char raw_bytes[16384];
+
+	__asm__ volatile("" : : "r"(raw_bytes) : "memory");
+}
+
+/* The condition, which calls the library, must hold. */
+#define TRY(condition)             \
+	do {                       \
+		leave_raw_stack(); \
+		CHECK(condition);  \
+	} while (0)
+
 /* Memory that nobody has written, which is never freed */
 static void *raw(size_t size)
 {
 	void *memory = malloc(size);
 
-	CHECK(memory);
+	TRY(memory);
 	return memory;
 }
 
@@ -50,7 +65,7 @@ static void wait_for_event(struct hwt *hwt)
 {
 	struct pollfd fd = { .fd = hwt_fd(hwt), .events = POLLIN };
 
-	CHECK(poll(&fd, 1, -1) == 1);
+	TRY(poll(&fd, 1, -1) == 1);
 }
 
 /* ---- the instance ---- */
@@ -62,25 +77,25 @@ static struct hwt *open_instance(void)
 	struct hwtimer_setup setup = { .timers = 1000 };
 	struct hwt **hwt = raw(sizeof(*hwt));
 
-	CHECK(hwt_open(hwt, 4711) == -EINVAL && !*hwt);
+	TRY(hwt_open(hwt, 4711) == -EINVAL && !*hwt);
 	hwt = raw(sizeof(*hwt));
-	CHECK(hwt_from_fd(hwt, -1, 0) == -EBADF && !*hwt);
+	TRY(hwt_from_fd(hwt, -1, 0) == -EBADF && !*hwt);
 	hwt = raw(sizeof(*hwt));
-	CHECK(!hwt_open(hwt, HWT_NONBLOCK));
-	CHECK(hwt_version() == HWT_VERSION);
-	CHECK(!hwt_setup(*hwt, &setup));
-	CHECK(!hwt_setup_sized(*hwt, &setup, sizeof(setup)));
-	CHECK(!hwt_info(*hwt, info) && info->timers == 1000);
+	TRY(!hwt_open(hwt, HWT_NONBLOCK));
+	TRY(hwt_version() == HWT_VERSION);
+	TRY(!hwt_setup(*hwt, &setup));
+	TRY(!hwt_setup_sized(*hwt, &setup, sizeof(setup)));
+	TRY(!hwt_info(*hwt, info) && info->timers == 1000);
 	use(info, sizeof(*info));
 	info = raw(sizeof(*info) + 8);
-	CHECK(!hwt_info_sized(*hwt, info, sizeof(*info) + 8));
+	TRY(!hwt_info_sized(*hwt, info, sizeof(*info) + 8));
 	use(info, sizeof(*info) + 8);
-	CHECK(!hwt_stats(*hwt, stats));
+	TRY(!hwt_stats(*hwt, stats));
 	use(stats, sizeof(*stats));
 	stats = raw(sizeof(*stats));
-	CHECK(!hwt_stats_sized(*hwt, stats, sizeof(*stats)));
+	TRY(!hwt_stats_sized(*hwt, stats, sizeof(*stats)));
 	use(stats, sizeof(*stats));
-	CHECK(!hwt_dispatch_check(*hwt));
+	TRY(!hwt_dispatch_check(*hwt));
 	return *hwt;
 }
 
@@ -88,8 +103,8 @@ static struct hwt *adopt(struct hwt *hwt)
 {
 	struct hwt **twin = raw(sizeof(*twin));
 
-	CHECK(!hwt_from_fd(twin, dup(hwt_fd(hwt)), HWT_NONBLOCK));
-	CHECK(hwt_fd(*twin) != hwt_fd(hwt));
+	TRY(!hwt_from_fd(twin, dup(hwt_fd(hwt)), HWT_NONBLOCK));
+	TRY(hwt_fd(*twin) != hwt_fd(hwt));
 	return *twin;
 }
 
@@ -102,33 +117,33 @@ static void single(struct hwt *hwt)
 	uint64_t *id = raw(sizeof(*id));
 	uint64_t *left = raw(sizeof(*left));
 
-	CHECK(!hwt_next_time(hwt, left) && *left == HWTIMER_NEVER);
-	CHECK(!hwt_schedule(hwt, 3600 * SECOND, 7, id));
-	CHECK(!hwt_reschedule(hwt, *id, 7200 * SECOND));
+	TRY(!hwt_next_time(hwt, left) && *left == HWTIMER_NEVER);
+	TRY(!hwt_schedule(hwt, 3600 * SECOND, 7, id));
+	TRY(!hwt_reschedule(hwt, *id, 7200 * SECOND));
 	left = raw(sizeof(*left));
-	CHECK(!hwt_next_time(hwt, left) && *left);
+	TRY(!hwt_next_time(hwt, left) && *left);
 	timer->id = *id;
-	CHECK(!hwt_query(hwt, timer) && timer->user_data == 7);
+	TRY(!hwt_query(hwt, timer) && timer->user_data == 7);
 	use(timer, sizeof(*timer));
-	CHECK(!hwt_cancel(hwt, *id));
+	TRY(!hwt_cancel(hwt, *id));
 	timer = raw(sizeof(*timer));
 	timer->id = *id;
-	CHECK(hwt_query(hwt, timer) == -ENOENT);
+	TRY(hwt_query(hwt, timer) == -ENOENT);
 	id = raw(sizeof(*id));
-	CHECK(!hwt_schedule_at(hwt, HWTIMER_NEVER, 7, id));
-	CHECK(!hwt_reschedule_at(hwt, *id, hwt_now(hwt) + 7200 * SECOND));
-	CHECK(!hwt_rearm(hwt, id, SECOND, 8));
-	CHECK(!hwt_rearm_at(hwt, id, HWTIMER_NEVER, 8));
-	CHECK(!hwt_discard(hwt, *id) && hwt_discard(hwt, *id) == -ENOENT);
-	CHECK(!hwt_rearm(hwt, id, SECOND, 8));
+	TRY(!hwt_schedule_at(hwt, HWTIMER_NEVER, 7, id));
+	TRY(!hwt_reschedule_at(hwt, *id, hwt_now(hwt) + 7200 * SECOND));
+	TRY(!hwt_rearm(hwt, id, SECOND, 8));
+	TRY(!hwt_rearm_at(hwt, id, HWTIMER_NEVER, 8));
+	TRY(!hwt_discard(hwt, *id) && hwt_discard(hwt, *id) == -ENOENT);
+	TRY(!hwt_rearm(hwt, id, SECOND, 8));
 	USE(*id);
-	CHECK(!hwt_schedule_request(hwt, &request));
+	TRY(!hwt_schedule_request(hwt, &request));
 	USE(request);
 	request.flags = HWTIMER_REQ_REARM;
-	CHECK(!hwt_reschedule_request(hwt, &request));
+	TRY(!hwt_reschedule_request(hwt, &request));
 	USE(request);
 	id = raw(sizeof(*id));
-	CHECK(!hwt_cancel_all(hwt, HWTIMER_LIST_DISCARD, id));
+	TRY(!hwt_cancel_all(hwt, HWTIMER_LIST_DISCARD, id));
 	use_number(*id);
 }
 
@@ -139,7 +154,7 @@ static void use_results(uint64_t *results, unsigned int count)
 	unsigned int i;
 
 	for (i = 0; i < count; i++)
-		CHECK(!hwt_error(results[i]));
+		TRY(!hwt_error(results[i]));
 	use(results, count * sizeof(*results));
 }
 
@@ -159,17 +174,17 @@ static void bulks(struct hwt *hwt)
 		timers[i].user_data = i;
 		timers[i].time = 3600 * SECOND;
 	}
-	CHECK(hwt_schedule_many(hwt, 0, timers, ids, MANY) == MANY);
+	TRY(hwt_schedule_many(hwt, 0, timers, ids, MANY) == MANY);
 	use_results(ids, MANY);
 	for (i = 0; i < MANY; i++)
 		timers[i].id = ids[i];
-	CHECK(hwt_reschedule_many(hwt, 0, timers, NULL, MANY) == MANY);
-	CHECK(hwt_reschedule_many(hwt, 0, timers, results, MANY) == MANY);
+	TRY(hwt_reschedule_many(hwt, 0, timers, NULL, MANY) == MANY);
+	TRY(hwt_reschedule_many(hwt, 0, timers, results, MANY) == MANY);
 	use_results(results, MANY);
 	results = raw(sizeof(*results) * MANY);
-	CHECK(hwt_cancel_many(hwt, 0, ids, results, MANY / 2) == MANY / 2);
+	TRY(hwt_cancel_many(hwt, 0, ids, results, MANY / 2) == MANY / 2);
 	use_results(results, MANY / 2);
-	CHECK(hwt_bulk(hwt, &bulk) == MANY);
+	TRY(hwt_bulk(hwt, &bulk) == MANY);
 }
 
 /* What comes back need not have been written. */
@@ -188,8 +203,8 @@ static void submit(struct hwt *hwt)
 		requests[i].expirations_max = 0;
 		requests[i].reserved = 0;
 	}
-	CHECK(hwt_submit(hwt, requests, 2) == 2);
-	CHECK(!requests[0].result && requests[0].id);
+	TRY(hwt_submit(hwt, requests, 2) == 2);
+	TRY(!requests[0].result && requests[0].id);
 	use(requests, sizeof(*requests) * 2);
 }
 
@@ -204,7 +219,7 @@ static void lists(struct hwt *hwt)
 	submit(hwt);
 	while ((count = hwt_list(hwt, &cursor, timers, MANY)) > 0)
 		use(timers, count * sizeof(*timers));
-	CHECK(!count);
+	TRY(!count);
 	USE(cursor);
 }
 
@@ -215,11 +230,11 @@ static void stop(struct hwt *hwt)
 	int count;
 
 	submit(hwt);
-	CHECK(!hwt_stop(hwt, NULL, NULL, 0));
+	TRY(!hwt_stop(hwt, NULL, NULL, 0));
 	while ((count = hwt_stop(hwt, &cursor, timers, MANY)) > 0)
 		use(timers, count * sizeof(*timers));
-	CHECK(!count);
-	CHECK(hwt_dispatch(hwt, NULL, NULL, 1) == -ENOTCONN);
+	TRY(!count);
+	TRY(hwt_dispatch(hwt, NULL, NULL, 1) == -ENOTCONN);
 }
 
 /* ---- events ---- */
@@ -257,8 +272,8 @@ static void on_event(void *arg, const struct hwtimer_event *event)
 
 static void schedule_two(struct hwt *hwt)
 {
-	CHECK(!hwt_schedule(hwt, 0, 1, NULL));
-	CHECK(!hwt_schedule(hwt, 0, 2, NULL));
+	TRY(!hwt_schedule(hwt, 0, 1, NULL));
+	TRY(!hwt_schedule(hwt, 0, 2, NULL));
 	wait_for_event(hwt);
 }
 
@@ -269,20 +284,20 @@ static void events(struct hwt *hwt)
 	unsigned int dispatched = 0;
 	int count;
 
-	CHECK(!hwt_notify(hwt, 2, 0));
+	TRY(!hwt_notify(hwt, 2, 0));
 	schedule_two(hwt);
 	count = hwt_read(hwt, events, MANY);
-	CHECK(count == 2);
+	TRY(count == 2);
 	use(events, count * sizeof(*events));
 	schedule_two(hwt);
-	CHECK(hwt_next(hwt, event) == 1);
+	TRY(hwt_next(hwt, event) == 1);
 	USE(*event);
-	CHECK(hwt_next(hwt, event) == 1 && hwt_next(hwt, event) == -EAGAIN);
+	TRY(hwt_next(hwt, event) == 1 && hwt_next(hwt, event) == -EAGAIN);
 	schedule_two(hwt);
-	CHECK(hwt_dispatch(hwt, on_event, &dispatched, MANY) == 2);
-	CHECK(dispatched == 2);
-	CHECK(!hwt_dispatch_failed(-EAGAIN));
-	CHECK(!hwt_notify(hwt, 0, 0));
+	TRY(hwt_dispatch(hwt, on_event, &dispatched, MANY) == 2);
+	TRY(dispatched == 2);
+	TRY(!hwt_dispatch_failed(-EAGAIN));
+	TRY(!hwt_notify(hwt, 0, 0));
 }
 
 static void acknowledge(void)
@@ -291,15 +306,15 @@ static void acknowledge(void)
 	struct hwtimer_event *event = raw(sizeof(*event));
 	struct hwt *hwt;
 
-	CHECK(!hwt_open(&hwt, HWT_NONBLOCK));
-	CHECK(!hwt_setup(hwt, &setup));
-	CHECK(!hwt_notify(hwt, 2, 0));
+	TRY(!hwt_open(&hwt, HWT_NONBLOCK));
+	TRY(!hwt_setup(hwt, &setup));
+	TRY(!hwt_notify(hwt, 2, 0));
 	schedule_two(hwt);
-	CHECK(hwt_next(hwt, event) == 1);
-	CHECK(!hwt_rewind(hwt));
-	CHECK(hwt_read(hwt, event, 1) == 1);
+	TRY(hwt_next(hwt, event) == 1);
+	TRY(!hwt_rewind(hwt));
+	TRY(hwt_read(hwt, event, 1) == 1);
 	USE(*event);
-	CHECK(hwt_ack(hwt, 1) == 1);
+	TRY(hwt_ack(hwt, 1) == 1);
 	hwt_close(hwt);
 }
 
@@ -316,8 +331,6 @@ static void on_timeout(struct hwt_timer *timer)
 		hwt_timer_object(timer, struct connection, timeout);
 
 	connection->expired += hwt_timer_expirations(timer);
-	if (!hwt_timer_active(timer))
-		hwt_break(timer->hwt);
 	call_padded();
 }
 
@@ -340,10 +353,46 @@ static void serve(struct hwt *hwt, struct connection *connection)
 
 	connection->expired = 0;
 	while (!connection->expired) {
-		CHECK(!hwt_flush(hwt) && !hwt_refused(hwt));
+		TRY(!hwt_flush(hwt) && !hwt_refused(hwt));
 		poll(&fd, 1, hwt_wait_ms(hwt, -1));
 		use_number(hwt_dispatch(hwt, NULL, NULL, MANY));
 	}
+}
+
+/* Two callbacks, one after the other, and then none */
+static void serve_two(struct hwt *hwt, struct connection *connections)
+{
+	int64_t deadline = hwt_now(hwt);
+
+	connections[0].expired = 0;
+	connections[1].expired = 0;
+	TRY(!hwt_notify(hwt, 2, 0));
+	TRY(!hwt_timer_start_at(&connections[0].timeout, deadline));
+	TRY(!hwt_timer_start_at(&connections[1].timeout, deadline));
+	TRY(!hwt_flush(hwt));
+	wait_for_event(hwt);
+	hwt_break(hwt);
+	TRY(hwt_dispatch(hwt, NULL, NULL, MANY) == 2);
+	TRY(connections[0].expired == 1 && connections[1].expired == 1);
+	TRY(!hwt_notify(hwt, 0, 0));
+}
+
+/* The module refuses the second timer, so that hwt_dispatch() itself waits. */
+static void refused(void)
+{
+	struct hwtimer_setup setup = { .timers = 1 };
+	struct connection connections[2];
+	struct hwt *hwt;
+	int i;
+
+	TRY(!hwt_open(&hwt, 0) && !hwt_setup(hwt, &setup));
+	for (i = 0; i < 2; i++) {
+		hwt_timer_init(&connections[i].timeout, hwt, on_timeout);
+		TRY(!hwt_timer_start(&connections[i].timeout, 3600 * SECOND));
+	}
+	TRY(hwt_flush(hwt) == -ENOSPC && hwt_refused(hwt) == -ENOSPC);
+	TRY(hwt_dispatch(hwt, NULL, NULL, MANY) == -EAGAIN);
+	hwt_close(hwt);
 }
 
 static void objects(struct hwt *hwt)
@@ -358,18 +407,20 @@ static void objects(struct hwt *hwt)
 	hwt_timer_init(&connections->timeout, hwt, on_timeout);
 	hwt_timer_init(&second->timeout, hwt, on_timeout);
 	USE(connections->timeout);
-	CHECK(!hwt_timer_start(&connections->timeout, SECOND / 100));
-	CHECK(!hwt_timer_start_at(&second->timeout, HWTIMER_NEVER));
-	CHECK(hwt_active(hwt) == 2);
+	serve_two(hwt, connections);
+	TRY(!hwt_timer_start(&connections->timeout, SECOND / 100));
+	TRY(!hwt_timer_start_at(&second->timeout, HWTIMER_NEVER));
+	TRY(hwt_active(hwt) == 2);
 	serve(hwt, connections);
-	CHECK(!hwt_timer_again(&connections->timeout));
+	TRY(!hwt_timer_again(&connections->timeout));
 	serve(hwt, connections);
-	CHECK(!hwt_timer_start_every(&second->timeout, 0, SECOND / 100, 0));
+	TRY(!hwt_timer_start_every(&second->timeout, 0, SECOND / 100, 0));
 	use_number(hwt_timer_deadline(&second->timeout));
 	serve(hwt, second);
 	serve(hwt, second);
 	hwt_timer_stop(&second->timeout);
-	CHECK(!hwt_timer_active(&second->timeout) && changes && wrapped);
+	TRY(!hwt_timer_active(&second->timeout) && changes && wrapped);
+	refused();
 }
 
 int main(void)
