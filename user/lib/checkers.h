@@ -9,16 +9,15 @@
 
 #include <stddef.h>
 
-#if __has_include(<valgrind/memcheck.h>)
+#if __has_include("valgrind/memcheck.h")
 #include <valgrind/memcheck.h>
 #else
-#define VALGRIND_MAKE_MEM_DEFINED(memory, size) ((void)0)
+#define VALGRIND_MAKE_MEM_DEFINED(memory, size) ((void)(memory), (void)(size))
 #endif
 
 /* Those of MemorySanitizer, in a program that is compiled with it; otherwise NULL */
-extern void __msan_unpoison(const volatile void *memory, size_t size)
-	__attribute__((weak));
-extern void __msan_unpoison_param(size_t count) __attribute__((weak));
+void __msan_unpoison(const void *memory, size_t size) __attribute__((weak));
+void __msan_unpoison_param(size_t count) __attribute__((weak));
 
 /* The memory has values. */
 static inline void hwt_written(const void *memory, size_t size)

@@ -41,7 +41,8 @@ static void *raw(size_t size)
 	return memory;
 }
 
-static volatile unsigned int used;
+/* What the compiler cannot leave out */
+#define SOMETHING __asm__ volatile("")
 
 /* Does one thing or another, as each byte is. */
 static void use(const void *memory, size_t size)
@@ -50,7 +51,7 @@ static void use(const void *memory, size_t size)
 
 	for (; size--; byte++)
 		if (*byte == 77)
-			used++;
+			SOMETHING;
 }
 
 #define USE(variable) use(&(variable), sizeof(variable))
@@ -58,7 +59,7 @@ static void use(const void *memory, size_t size)
 static void use_number(long long number)
 {
 	if (number == 77)
-		used++;
+		SOMETHING;
 }
 
 static void wait_for_event(struct hwt *hwt)
@@ -436,6 +437,6 @@ int main(void)
 	stop(twin);
 	hwt_close(twin);
 	hwt_close(hwt);
-	puts("all was done");
+	printf("all was done\n");
 	return 0;
 }
