@@ -41,8 +41,11 @@ static void *raw(size_t size)
 	return memory;
 }
 
-/* What the compiler cannot leave out */
-#define SOMETHING __asm__ volatile("")
+/* The compiler cannot leave it out. */
+static inline void do_something(void)
+{
+	__asm__ volatile("");
+}
 
 /* Does one thing or another, as each byte is. */
 static void use(const void *memory, size_t size)
@@ -51,7 +54,7 @@ static void use(const void *memory, size_t size)
 
 	for (; size--; byte++)
 		if (*byte == 77)
-			SOMETHING;
+			do_something();
 }
 
 #define USE(variable) use(&(variable), sizeof(variable))
@@ -59,7 +62,7 @@ static void use(const void *memory, size_t size)
 static void use_number(long long number)
 {
 	if (number == 77)
-		SOMETHING;
+		do_something();
 }
 
 static void wait_for_event(struct hwt *hwt)
