@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static const struct command commands[] = {
+const struct command help_commands[] = {
 	{ "info", command_info, "",
 	  "version and limits of the module, default wheel", "" },
 	{ "stats", command_stats, "[--json]",
@@ -20,7 +20,7 @@ static const struct command commands[] = {
 	  "  -n, --count N        end after N views\n"
 	  "  -1, --once           one view\n" },
 	{ "plot", command_plot,
-	  "PICTURE.png|.svg [--seconds N] [--interval TIME] [--pid PID]\n"
+	  "PICTURE.png|.svg [--seconds N] [--pid PID] [OPTION]...\n"
 	  "       hwtimerctl plot PICTURE.png|.svg --from FILE [--pid PID]",
 	  "record, and draw rates and lateness with gnuplot",
 	  "  -s, --seconds N      how long to record, 10 if not given; also 1h30m\n"
@@ -55,24 +55,22 @@ static const struct command commands[] = {
 	  "  -i, --ids FILE       write each timer's old and new id to FILE\n"
 	  "  -n, --name NAME      name of the descriptor, hwtimer if not given\n" },
 	{ "schedule", command_schedule,
-	  "TIME [--repeat TIME [--count N]] [--slack TIME] [--clock CLOCK]",
+	  "TIME [--repeat TIME [--count N]] [OPTION]...",
 	  "schedule a timer, print a line for each event",
 	  "  -r, --repeat TIME    make the timer periodic\n"
 	  "  -n, --count N        end after N expirations\n"
 	  "  -s, --slack TIME     the timer may be late by this much\n"
 	  "  -c, --clock CLOCK    monotonic (if not given) or boottime\n" },
+	{ NULL },
 };
-
-#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 const struct command *help_find(const char *name)
 {
-	unsigned int i;
+	const struct command *command = help_commands;
 
-	for (i = 0; i < NR_COMMANDS; i++)
-		if (!strcmp(name, commands[i].name))
-			return &commands[i];
-	return NULL;
+	while (command->name && strcmp(name, command->name))
+		command++;
+	return command->name ? command : NULL;
 }
 
 static const char about_times[] =
@@ -80,11 +78,11 @@ static const char about_times[] =
 
 void help_all(FILE *to)
 {
-	unsigned int i;
+	const struct command *command;
 
 	fputs("usage: hwtimerctl COMMAND [ARGUMENT]...\n\n", to);
-	for (i = 0; i < NR_COMMANDS; i++)
-		fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].does);
+	for (command = help_commands; command->name; command++)
+		fprintf(to, "  %-9s %s\n", command->name, command->does);
 	fputs("\n  -h, --help     print this; 'hwtimerctl COMMAND --help' says more\n"
 	      "  -V, --version  print the version\n",
 	      to);
