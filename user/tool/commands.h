@@ -16,6 +16,7 @@ struct option;
 
 int command_info(int argc, char **argv);
 int command_stats(int argc, char **argv);
+int command_next(int argc, char **argv);
 int command_owners(int argc, char **argv);
 int command_schedule(int argc, char **argv);
 int command_watch(int argc, char **argv);

@@ -11,6 +11,10 @@ const struct command help_commands[] = {
 	{ "stats", command_stats, "[--json]",
 	  "counters of all instances that you may see",
 	  "  -j, --json           print a JSON object on one line, with all counters\n" },
+	{ "next", command_next, "[--count N] [--json]",
+	  "the timers of all instances that expire next",
+	  "  -n, --count N        at most N timers, 10 if not given\n"
+	  "  -j, --json           print a JSON object for each timer, on a line of its own\n" },
 	{ "owners", command_owners, "[--json]",
 	  "what each user and cgroup uses, by the workers' time; for root",
 	  "  -j, --json           print a JSON object on one line\n" },
