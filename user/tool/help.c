@@ -18,11 +18,13 @@ const struct command help_commands[] = {
 	{ "owners", command_owners, "[--json]",
 	  "what each user and cgroup uses, by the workers' time; for root",
 	  "  -j, --json           print a JSON object on one line\n" },
-	{ "watch", command_watch, "[--interval TIME] [--count N | --once]",
+	{ "watch", command_watch,
+	  "[--interval TIME] [--count N] [--sort COLUMN]",
 	  "live view of all instances: timers, rates, lateness; q quits",
 	  "  -i, --interval TIME  time between two views, 1s if not given\n"
 	  "  -n, --count N        end after N views\n"
-	  "  -1, --once           one view\n" },
+	  "  -s, --sort COLUMN    pid, fd, command, pending (if not given), ready, sched,\n"
+	  "                       cancel, expire, deliv, memory, late50 or late99\n" },
 	{ "plot", command_plot,
 	  "PICTURE.png|.svg [--seconds N] [--pid PID] [OPTION]...\n"
 	  "       hwtimerctl plot PICTURE.png|.svg --from FILE [--pid PID]",
