@@ -112,6 +112,7 @@ main()
 	check "records are not about the processes of now" records_are_old
 	check "wrong arguments of watch and plot are reported" wrong_arguments
 	check "--seconds is in seconds if it has no unit" seconds_have_units
+	check "the views of watch fit screens of all sizes" views
 	check "snapshots that are damaged or lie do no harm" snapshots
 	check "Python calls every function of the library" all_functions
 	check "the structures of the Python package are the header's" python_layout
@@ -758,7 +759,7 @@ make_tool()
 	PATH=$BUILD_DIR/tool:$PATH
 }
 
-COMMANDS="info stats owners watch plot metrics list save restore schedule"
+COMMANDS="info stats next owners watch plot metrics list save restore schedule"
 
 # The options of a command, a line each
 options_of()
@@ -769,7 +770,7 @@ options_of()
 # completes: completion offers every command, and every option of each
 completes()
 {
-	local command
+	local command column
 
 	make_tool || return
 	offers 1 hwtimerctl "" | diff - <(echo "$COMMANDS --help --version") || return
@@ -777,6 +778,11 @@ completes()
 		[ -n "$(options_of "$command")" ] &&
 			offers 2 hwtimerctl "$command" -- |
 			tr ' ' '\n' | diff - <(options_of "$command") || return
+	done
+	# The columns by which watch sorts. It knows them before it looks for the module.
+	[ "$(offers 3 hwtimerctl watch --sort "" | wc -w)" -eq 12 ] || return
+	for column in $(offers 3 hwtimerctl watch --sort ""); do
+		says 2 'invalid --count' watch --sort "$column" --count 0 || return
 	done
 	# The descriptors of a process. Nothing that stands in its place is run.
 	offers 3 hwtimerctl list 7 "" | grep -w 3 || return
@@ -1103,8 +1109,9 @@ without_gnuplot()
 without_module()
 {
 	says 1 'modprobe hwtimer' stats &&
-		says 1 'modprobe hwtimer' watch --once &&
+		says 1 'modprobe hwtimer' watch --count 1 &&
 		says 1 'modprobe hwtimer' plot x.png &&
+		says 1 'modprobe hwtimer' next &&
 		says 1 'modprobe hwtimer' list 1 1 &&
 		says 1 'modprobe hwtimer' save 1 1 "$ROOT/none" &&
 		says 1 'modprobe hwtimer' restore "$ROOT/snapshot" -- true &&
@@ -1121,6 +1128,11 @@ tool_test()
 		-Wno-missing-field-initializers -fsanitize=address,undefined \
 		-fno-sanitize-recover=all -pthread -Iuser/lib -Iuapi \
 		-o "$ROOT/$name" "user/tool/test/$name.c" "$@" && "$ROOT/$name"
+}
+
+views()
+{
+	tool_test view_test user/tool/{view,change,units,instances,array}.c -lm
 }
 
 snapshots()
