@@ -111,6 +111,9 @@ main()
 	check "the Python package is installed, and uninstalled" python_installed
 	check "timer objects do what an oracle expects" timer_objects
 	check "the library bears programs that know only its names" bears_misuse
+	check "instances on a manual clock need no module" manual_clock
+	check "nor do those of Python" python_on_a_manual_clock
+	check "the tests that the guide shows pass" tests_of_the_guide
 	check "threads may call what the library's header allows" allows_threads
 	check "callbacks remove an instance from its loop" adapters_bear_misuse
 	check "callbacks end an instance in a loop of Boost.Asio" asio_bears_misuse
@@ -1039,6 +1042,44 @@ WRAPPED_FOR_LOOPS="$WRAPPED_FOR_THREADS,--wrap=calloc,--wrap=realloc"
 timer_objects()
 {
 	library_test timer_test "${SANITIZED[@]}" && "$ROOT/timer_test" 4000
+}
+
+manual_clock()
+{
+	test_program manual_test user/lib/test/memory.c "${SANITIZED[@]}" -pthread \
+		-Wl,--wrap=calloc,--wrap=realloc && "$ROOT/manual_test"
+}
+
+# The two tests that the guide shows
+tests_of_the_guide()
+{
+	block c hwt_open_manual >"$ROOT/guide_test.c" &&
+		gcc -std=gnu11 -O2 -Wall -Wextra -Werror -Iuser/lib -Iuapi -o "$ROOT/guide_test" \
+			"$ROOT/guide_test.c" user/lib/*.c && "$ROOT/guide_test" &&
+		block python manual=True >"$ROOT/guide_test.py" &&
+		with_package -W error "$ROOT/guide_test.py"
+}
+
+# block LANGUAGE TEXT: the program of the guide that has the text
+block()
+{
+	awk -v language="$1" -v text="$2" '
+		$0 == "```" language { inside = 1; block = ""; next }
+		/^```$/ && inside {
+			inside = 0
+			if (index(block, text) && block ~ /main\(/) {
+				printf "%s", block
+				found = 1
+				exit
+			}
+		}
+		inside { block = block $0 "\n" }
+		END { exit !found }' Documentation/guide.md
+}
+
+python_on_a_manual_clock()
+{
+	with_package -W error user/python/test/tap.py test_manual
 }
 
 bears_misuse()

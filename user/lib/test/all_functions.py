@@ -127,6 +127,11 @@ def calls_of_an_instance(hwt):
     expect(1, "hwt_dispatch_failed", -errno.ENOTCONN)
     assert call("hwt_fd", hwt) == 1000
     expect(-errno.EBADF, "hwt_dispatch_check", hwt)
+    manual = pointer()
+    expect(0, "hwt_open_manual", ctypes.byref(manual), NONBLOCK)
+    expect(0, "hwt_advance", manual, ctypes.c_int64(SECOND))
+    expect(-errno.ENOTSUP, "hwt_advance", hwt, ctypes.c_int64(SECOND))
+    call("hwt_close", manual, returns=None)
     expect(-errno.EBADF, "hwt_from_fd", ctypes.byref(pointer()), -1, 0)
     ident = u64()
     expect(0, "hwt_schedule", hwt, ctypes.c_int64(SECOND), u64(1), ctypes.byref(ident))
