@@ -58,6 +58,8 @@ static struct hwtimer_setup setup;
 static clockid_t clock_id;
 static int descriptor;
 static bool ordered, keeps, stopped, any_loose;
+/* Programs do something to timers: until advance() */
+static bool calling;
 static unsigned int unacknowledged;
 static uint64_t seed, calls, events_seen;
 
@@ -95,19 +97,22 @@ static uint64_t now(void)
 	return sim_now(clock_id);
 }
 
-static bool same_time(void)
-{
-	return now() == (uint64_t)hwt_manual_now(manual);
-}
-
-/* Both are ready, or none. The end of the module is no POLLIN. */
+/*
+ * Both are ready, or none. The end of the module is no POLLIN. The worker may have to come for
+ * that, but not as long as timers are loose: they may expire in this tick or the next one.
+ */
 static void compare_ready(void)
 {
 	struct pollfd poller = { .fd = descriptor, .events = POLLIN };
-	int module = sim_poll(file, POLLIN, 0);
+	int module, other;
 
-	EXPECT(poll(&poller, 1, 0) == !!module);
-	EXPECT(same_time());
+	if (calling && !ordered)
+		return;
+	sim_bare_run();
+	module = sim_poll(file, POLLIN, 0);
+	other = poll(&poller, 1, 0);
+	if (other != !!module)
+		FAIL("poll() says %d, and not %x", other, module);
 }
 
 static long one(enum side side, unsigned long command, void *argument)
@@ -164,6 +169,12 @@ static bool is_loose(uint64_t deadline, uint64_t slack)
 	return nr <= now() / tick;
 }
 
+static bool settable(void)
+{
+	return setup.clock == HWTIMER_CLOCK_REALTIME ||
+	       setup.clock == HWTIMER_CLOCK_TAI;
+}
+
 static int64_t pick_time(uint32_t *flags)
 {
 	bool absolute = *flags & HWTIMER_REQ_ABSTIME;
@@ -175,7 +186,8 @@ static int64_t pick_time(uint32_t *flags)
 	case 0:
 		return from - below(3 * tick);
 	case 1:
-		return -(int64_t)below(3);
+		/* A periodic timer has no more deadlines than one event can tell. */
+		return settable() ? from : -(int64_t)below(3);
 	case 2:
 		return HWTIMER_NEVER - below(2);
 	case 3:
@@ -190,12 +202,6 @@ static uint64_t pick_slack(void)
 	if (!one_in(4))
 		return 0;
 	return one_in(20) ? HWTIMER_NEVER - below(2) : below(20 * setup.tick);
-}
-
-static bool settable(void)
-{
-	return setup.clock == HWTIMER_CLOCK_REALTIME ||
-	       setup.clock == HWTIMER_CLOCK_TAI;
 }
 
 /* A request, whose id is the index of a pair */
@@ -219,7 +225,7 @@ static struct hwtimer_request pick_request(void)
 		return request;
 	}
 	if (one_in(4)) {
-		request.interval = 1 + below(5 * setup.tick);
+		request.interval = 50000 + below(5 * setup.tick);
 		request.expirations_max = one_in(2) ? 0 : 1 + below(20);
 		if (one_in(50))
 			request.interval = HWTIMER_NEVER - below(2);
@@ -340,6 +346,12 @@ static void call_submit(void)
 
 	for (i = 0; i < submit.count; i++) {
 		requests[i] = pick_request();
+		/*
+		 * At the limit, the module may say ENOMEM: it has set aside no second record for a
+		 * periodic timer to which a CANCEL of the same call makes room.
+		 */
+		if (setup.timers < EVENTS_MAX)
+			requests[i].interval = 0;
 		each[MODULE][i] = request_for(MODULE, requests[i]);
 		each[MANUAL][i] = request_for(MANUAL, requests[i]);
 	}
@@ -516,9 +528,7 @@ static void call_info(void)
 	for (side = 0; side < SIDES; side++)
 		EXPECT(!one(side, HWTIMER_IOC_INFO, &info[side]));
 	/* The module may look earlier at its wheel. */
-	EXPECT(any_loose || info[MODULE].until_next <= info[MANUAL].until_next);
-	EXPECT(!info[MODULE].until_next == !info[MANUAL].until_next ||
-	       info[MANUAL].until_next <= setup.tick || any_loose);
+	EXPECT(info[MODULE].until_next <= info[MANUAL].until_next);
 	info[MODULE].until_next = info[MANUAL].until_next;
 	EXPECT(!memcmp(&info[MODULE], &info[MANUAL], sizeof(info[0])));
 	calls++;
@@ -669,6 +679,8 @@ static void acknowledge(void)
 	};
 	long ret;
 
+	/* It may file periodic timers that are overdue. */
+	calling = true;
 	if (one_in(30))
 		ack.flags |= 1U << below(32);
 	/* Not all of them: they would be others. */
@@ -703,12 +715,14 @@ static void advance(uint64_t ns)
 {
 	uint64_t target = now() + ns, tick;
 
+	calling = false;
 	while (now() < target) {
 		tick = (now() / setup.tick + 1) * setup.tick;
 		sim_clock_advance((tick < target ? tick : target) - now());
 		sim_bare_run();
 	}
 	EXPECT(!hwt_manual_advance(manual, ns));
+	EXPECT(now() == (uint64_t)hwt_manual_now(manual));
 	compare_ready();
 }
 
@@ -795,6 +809,7 @@ static void run(void)
 	dice.state = seed;
 	begin();
 	for (step = 0; step < STEPS && !stopped; step++) {
+		calling = true;
 		for (n = below(CALLS); n && !stopped; n--)
 			call_any();
 		advance(setup.tick * (1 + below(one_in(20) ? 3000 : 12)) +
@@ -802,6 +817,7 @@ static void run(void)
 		read_phase();
 	}
 	/* What is left, after the end of a stopped one, too */
+	calling = true;
 	for (n = 0; n < 20; n++)
 		call_any();
 	ordered = false;
