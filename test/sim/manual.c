@@ -385,12 +385,14 @@ static void call_bulk(void)
 	struct hwtimer_request request;
 	long ret[SIDES];
 	unsigned int i, at[BATCH];
+	bool ignored;
 	int side;
 
 	if (!nr_pairs || (ordered && bulk.op == HWTIMER_OP_RESCHEDULE))
 		bulk.op = HWTIMER_OP_SCHEDULE;
 	if (one_in(2) && bulk.op == HWTIMER_OP_CANCEL)
 		bulk.flags |= HWTIMER_REQ_DISCARD;
+	ignored = one_in(20) && bulk.op != HWTIMER_OP_RESCHEDULE;
 	if (one_in(50))
 		bulk.flags |= 1U << below(32);
 	if (one_in(100))
@@ -418,11 +420,11 @@ static void call_bulk(void)
 		bulk.timers = bulk.op == HWTIMER_OP_CANCEL ?
 				      (uintptr_t)ids :
 				      (uintptr_t)each[side];
-		bulk.results = (uintptr_t)ids;
+		bulk.results = ignored ? 0 : (uintptr_t)ids;
 		ret[side] = one(side, HWTIMER_IOC_BULK, &bulk);
 	}
 	EXPECT(ret[MODULE] == ret[MANUAL]);
-	for (i = 0; (long)i < ret[MODULE]; i++) {
+	for (i = 0; !ignored && (long)i < ret[MODULE]; i++) {
 		struct hwtimer_request done[SIDES] = { 0 };
 
 		EXPECT(hwt_error(results[MODULE][i]) ==
@@ -596,6 +598,12 @@ static void call_cancel_all(void)
 	if (one_in(3)) {
 		flags |= HWTIMER_LIST_STOP;
 		stopped = true;
+	}
+	if (stopped && one_in(2)) {
+		/* Without the timers, which are handed back later */
+		list.flags = HWTIMER_LIST_STOP;
+		both(HWTIMER_IOC_CANCEL_ALL, &list, sizeof(list));
+		return;
 	}
 	compare_pages(HWTIMER_IOC_CANCEL_ALL, flags);
 }
@@ -821,9 +829,11 @@ static void run(void)
 	for (n = 0; n < 20; n++)
 		call_any();
 	ordered = false;
-	advance(setup.tick * 2);
+	advance(setup.tick * 40);
+	compare_pages(HWTIMER_IOC_LIST, 0);
 	while (read_some(EVENTS_MAX))
 		;
+	compare_pages(HWTIMER_IOC_CANCEL_ALL, 0);
 	call_stats();
 	compare_pages(HWTIMER_IOC_LIST, 0);
 }

@@ -59,9 +59,8 @@ enum state { FREE, PENDING, EXPIRED };
  * @align: it expires at a multiple of 2^@align ticks
  * @fixed_delay: HWTIMER_REQ_FIXED_DELAY
  * @read: its event was read, and is to be acknowledged
- * @ending: its event is its last
  * @left: expirations that are left; 0: no limit
- * @told: number of expirations that its event tells at least
+ * @told: of an event that was read, the number of expirations that it told
  * @lateness: of its event
  * @deadline: ns
  * @due: time at which it expires: that of a tick after the one at which it was filed
@@ -76,7 +75,6 @@ struct timer {
 	unsigned int align;
 	bool fixed_delay;
 	bool read;
-	bool ending;
 	uint32_t left;
 	uint32_t told;
 	uint32_t lateness;
@@ -258,11 +256,10 @@ static uint32_t expirations_of(const struct manual *m,
 	int64_t now = m->stopped ? m->stopped_at : m->now;
 	uint64_t most = timer->left ? timer->left : UINT32_MAX, n = 1;
 
-	if (!timer->interval || timer->read)
-		return timer->interval ? timer->told : 1;
-	if (!timer->fixed_delay && now > timer->deadline)
+	if (timer->read)
+		return timer->told;
+	if (timer->interval && !timer->fixed_delay && now > timer->deadline)
 		n += (now - timer->deadline) / timer->interval;
-	n = n < timer->told ? timer->told : n;
 	return n < most ? n : most;
 }
 
@@ -300,7 +297,6 @@ static void expire(struct manual *m, struct timer *timer, int64_t at)
 
 	timer->lateness = lateness < UINT32_MAX ? lateness : UINT32_MAX;
 	timer->state = EXPIRED;
-	timer->told = 0;
 	if (!unread(m))
 		m->first = at;
 	m->events[m->count++] = id_of(m, timer);
@@ -380,8 +376,7 @@ static void drop(struct manual *m, struct timer *timer)
 /* Ends an event that was delivered: its timer is pending again, or ends. */
 static void finish(struct manual *m, struct timer *timer, uint32_t expirations)
 {
-	bool again = timer->interval && !timer->ending &&
-		     timer->left != expirations;
+	bool again = timer->interval && timer->left != expirations;
 
 	m->stats.ready--;
 	m->stats.delivered++;
@@ -543,12 +538,10 @@ static int schedule(struct manual *m, struct hwtimer_request *request)
 	return 0;
 }
 
-/* The event of a periodic timer becomes its last. */
+/* The event that waits becomes the timer's last. */
 static void end_resting(struct manual *m, struct timer *timer)
 {
-	timer->told = expirations_of(m, timer);
-	timer->left = timer->told;
-	timer->ending = true;
+	timer->left = expirations_of(m, timer);
 }
 
 static void end_pending(struct manual *m, struct timer *timer)
@@ -684,76 +677,53 @@ static int do_bulk(struct manual *m, const struct hwtimer_bulk *bulk)
 
 /* ---- what there is ---- */
 
-static void set_deadline(const struct manual *m, struct hwtimer_timer *to,
-			 int64_t deadline)
-{
-	to->deadline = deadline;
-	to->remaining = deadline > m->now ? deadline - m->now : 0;
-	if (deadline == HWTIMER_NEVER)
-		to->remaining = HWTIMER_NEVER;
-}
-
+/* @next: as it will be after its event, which waits */
 static void describe(const struct manual *m, const struct timer *timer,
-		     struct hwtimer_timer *to)
+		     bool next, struct hwtimer_timer *to)
 {
 	bool expired = timer->state == EXPIRED;
+	uint32_t n = expired ? expirations_of(m, timer) : 0;
+	int64_t deadline = next ? next_deadline(m, timer, n) : timer->deadline;
 
 	*to = (struct hwtimer_timer){
 		.id = id_of(m, timer),
 		.user_data = timer->user_data,
+		.deadline = deadline,
+		.remaining = deadline > m->now ? deadline - m->now : 0,
 		.interval = timer->interval,
 		.slack = ((1ULL << timer->align) - 1) * m->setup.tick,
-		.state = expired ? HWTIMER_STATE_EXPIRED :
-				   HWTIMER_STATE_PENDING,
+		.state = expired && !next ? HWTIMER_STATE_EXPIRED :
+					    HWTIMER_STATE_PENDING,
 		.flags = timer->fixed_delay ? HWTIMER_REQ_FIXED_DELAY : 0,
 		.expirations_left = timer->interval ? timer->left : 0,
-		.expirations = expired ? expirations_of(m, timer) : 0,
+		.expirations = next ? 0 : n,
 	};
-	set_deadline(m, to, timer->deadline);
+	if (next && timer->left)
+		to->expirations_left -= n;
+	if (deadline == HWTIMER_NEVER)
+		to->remaining = HWTIMER_NEVER;
 }
 
-/* Makes of a timer whose event waits what it will be after that. Returns false if it ends then. */
-static bool describe_next(const struct manual *m, const struct timer *timer,
-			  struct hwtimer_timer *to)
-{
-	if (to->expirations_left == to->expirations)
-		return false;
-	if (to->expirations_left)
-		to->expirations_left -= to->expirations;
-	set_deadline(m, to, next_deadline(m, timer, to->expirations));
-	to->state = HWTIMER_STATE_PENDING;
-	to->expirations = 0;
-	return true;
-}
-
-/* Ends a timer for CANCEL_ALL. Returns whether it is handed back, as in @to. */
-static bool end(struct manual *m, struct timer *timer, struct hwtimer_timer *to,
+/* Ends a timer for CANCEL_ALL, which hands it back or not. */
+static void end(struct manual *m, struct timer *timer, bool back,
 		unsigned int flags)
 {
-	bool back = true;
-
 	if (timer->state == PENDING) {
 		end_pending(m, timer);
-		return true;
+		return;
 	}
-	if (!timer->interval || timer->ending) {
-		back = false;
-	} else {
-		back = describe_next(m, timer, to);
-		end_resting(m, timer);
-		m->stats.rearmed += back;
-		m->stats.cancelled += back;
-	}
+	m->stats.rearmed += back;
+	m->stats.cancelled += back;
+	end_resting(m, timer);
 	if (flags & HWTIMER_LIST_DISCARD)
 		drop(m, timer);
-	return back;
 }
 
 /* LIST, and with @ends CANCEL_ALL */
 static int do_list(struct manual *m, struct hwtimer_list *list, bool ends)
 {
 	struct hwtimer_timer *timers = (void *)(uintptr_t)list->timers, one;
-	bool stops = ends && list->flags & HWTIMER_LIST_STOP;
+	bool back, stops = ends && list->flags & HWTIMER_LIST_STOP;
 	struct timer *timer;
 	uint32_t done = 0;
 
@@ -769,12 +739,16 @@ static int do_list(struct manual *m, struct hwtimer_list *list, bool ends)
 		timer = &m->timers[list->cursor];
 		if (timer->state == FREE)
 			continue;
-		describe(m, timer, &one);
-		if (ends && !end(m, timer, &one, list->flags))
-			continue;
-		if (timers)
+		/* Whether it will be pending again */
+		back = timer->state == EXPIRED && timer->interval &&
+		       timer->left != expirations_of(m, timer);
+		describe(m, timer, ends && back, &one);
+		back |= timer->state == PENDING;
+		if (ends)
+			end(m, timer, back, list->flags);
+		if (timers && (back || !ends))
 			timers[done] = one;
-		done++;
+		done += back || !ends;
 	}
 	return done;
 }
@@ -785,7 +759,7 @@ static int do_query(const struct manual *m, struct hwtimer_timer *to)
 
 	if (!timer)
 		return -ENOENT;
-	describe(m, timer, to);
+	describe(m, timer, false, to);
 	return 0;
 }
 
@@ -840,9 +814,9 @@ static int do_setup(struct manual *m, const struct hwtimer_setup *setup)
 	return 0;
 }
 
-static struct hwtimer_info info_of(const struct manual *m)
+static void info_get(const struct manual *m, struct hwtimer_info *info)
 {
-	return (struct hwtimer_info){
+	*info = (struct hwtimer_info){
 		.abi_version = HWTIMER_ABI_VERSION,
 		.started = m->started,
 		.tick = m->setup.tick,
@@ -918,49 +892,44 @@ static int do_ack(struct manual *m, const struct hwtimer_ack *ack)
 
 /* ---- commands ---- */
 
-/* Of structures that grow, programs may know longer ones, as with the module. */
-static int copy_in(void *to, size_t size, const void *from, size_t user_size)
+/*
+ * Of a structure that grows, a program may know more than the @known bytes. As the module, refuses
+ * what is not 0 there, or makes it 0. Returns 0 or a negative errno.
+ */
+static int check_rest(void *argument, size_t size, size_t known, bool in)
 {
-	const char *bytes = from;
-	size_t i;
+	char *bytes = argument;
 
-	if (user_size < size)
+	if (size < known)
 		return -EINVAL;
-	for (i = size; i < user_size; i++)
-		if (bytes[i])
+	for (; known < size; known++) {
+		if (in && bytes[known])
 			return -E2BIG;
-	memcpy(to, from, size);
-	return 0;
-}
-
-static int copy_out(void *to, size_t user_size, const void *from, size_t size)
-{
-	if (user_size < size)
-		return -EINVAL;
-	memcpy(to, from, size);
-	memset((char *)to + size, 0, user_size - size);
+		bytes[known] = 0;
+	}
 	return 0;
 }
 
 static int do_sized(struct manual *m, unsigned int nr, void *argument,
 		    size_t size)
 {
-	struct hwtimer_setup setup;
-	struct hwtimer_info info;
-	int err;
+	static const size_t known[] = {
+		[_IOC_NR(HWTIMER_IOC_SETUP)] = sizeof(struct hwtimer_setup),
+		[_IOC_NR(HWTIMER_IOC_INFO)] = sizeof(struct hwtimer_info),
+		[_IOC_NR(HWTIMER_IOC_STATS)] = sizeof(struct hwtimer_stats),
+	};
+	bool setup = nr == _IOC_NR(HWTIMER_IOC_SETUP);
+	int err = check_rest(argument, size, known[nr], setup);
 
-	switch (nr) {
-	case _IOC_NR(HWTIMER_IOC_SETUP):
-		err = copy_in(&setup, sizeof(setup), argument, size);
-		return err ? err : do_setup(m, &setup);
-	case _IOC_NR(HWTIMER_IOC_INFO):
-		info = info_of(m);
-		return copy_out(argument, size, &info, sizeof(info));
-	case _IOC_NR(HWTIMER_IOC_STATS):
-		return copy_out(argument, size, &m->stats, sizeof(m->stats));
-	default:
-		return -ENOTTY;
-	}
+	if (err)
+		return err;
+	if (setup)
+		return do_setup(m, argument);
+	if (nr == _IOC_NR(HWTIMER_IOC_STATS))
+		*(struct hwtimer_stats *)argument = m->stats;
+	else
+		info_get(m, argument);
+	return 0;
 }
 
 static int execute(struct manual *m, unsigned long command, void *argument)

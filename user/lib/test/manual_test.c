@@ -463,6 +463,27 @@ static void at_least_once(void)
 	hwt_close(hwt);
 }
 
+/* A ring that is full of events that nobody acknowledges is ready at once. */
+static void full_of_unacknowledged(void)
+{
+	struct hwtimer_event event;
+	unsigned int i;
+
+	begin_with((struct hwtimer_setup){
+		.flags = HWTIMER_SETUP_AT_LEAST_ONCE });
+	for (i = 0; i < HWTIMER_EVENTS_MAX + 1; i++)
+		CHECK(!hwt_schedule(hwt, MS, i, NULL));
+	CHECK(!hwt_notify(hwt, 100, 0) && !hwt_advance(hwt, MS));
+	for (i = 0; i < HWTIMER_EVENTS_MAX - 1; i++)
+		CHECK(hwt_read(hwt, &event, 1) == 1);
+	CHECK(ready() && hwt_read(hwt, &event, 1) == 1);
+	CHECK(!ready() && hwt_read(hwt, &event, 1) == -EAGAIN);
+	CHECK(hwt_ack(hwt, HWTIMER_EVENTS_MAX) == HWTIMER_EVENTS_MAX);
+	CHECK(hwt_read(hwt, &event, 1) == 1);
+	CHECK(event.user_data == HWTIMER_EVENTS_MAX);
+	hwt_close(hwt);
+}
+
 /* ---- other processes ---- */
 
 static void forks(void)
@@ -664,6 +685,7 @@ int main(int argc, char **argv)
 	full();
 	periods();
 	at_least_once();
+	full_of_unacknowledged();
 	forks();
 	push_out();
 	objects_with_periods();
