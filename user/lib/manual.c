@@ -787,7 +787,7 @@ static uint32_t power_of_two(uint32_t value)
 
 static int do_setup(struct manual *m, const struct hwtimer_setup *setup)
 {
-	struct hwtimer_setup new = {
+	struct hwtimer_setup wanted = {
 		.tick = setup->tick ? setup->tick : MS,
 		.timers = setup->timers ? setup->timers : TIMERS_DEFAULT,
 		.buckets = setup->buckets ? setup->buckets : 4096,
@@ -795,22 +795,22 @@ static int do_setup(struct manual *m, const struct hwtimer_setup *setup)
 		.clock = setup->clock ? setup->clock : HWTIMER_CLOCK_MONOTONIC,
 		.flags = setup->flags,
 	};
-	bool may_be_set = new.clock == HWTIMER_CLOCK_REALTIME ||
-			  new.clock == HWTIMER_CLOCK_TAI;
+	bool may_be_set = wanted.clock == HWTIMER_CLOCK_REALTIME ||
+			  wanted.clock == HWTIMER_CLOCK_TAI;
 
-	if (new.tick < TICK_MIN || new.tick > TICK_MAX ||
-	    new.timers > TIMERS_MAX || new.buckets < BUCKETS_MIN ||
-	    new.buckets > BUCKETS_MAX || new.kind > HWTIMER_KIND_HIERARCHICAL ||
-	    (new.clock != HWTIMER_CLOCK_MONOTONIC &&new.clock !=
-		     HWTIMER_CLOCK_BOOTTIME &&
-	     !may_be_set) ||
-	    new.flags & ~SETTINGS ||
-	    (new.flags &HWTIMER_SETUP_REPORT_CLOCK_SET && !may_be_set))
+	if (wanted.tick < TICK_MIN || wanted.tick > TICK_MAX ||
+	    wanted.timers > TIMERS_MAX || wanted.buckets < BUCKETS_MIN ||
+	    wanted.buckets > BUCKETS_MAX ||
+	    wanted.kind > HWTIMER_KIND_HIERARCHICAL ||
+	    (wanted.clock != HWTIMER_CLOCK_MONOTONIC &&
+	     wanted.clock != HWTIMER_CLOCK_BOOTTIME && !may_be_set) ||
+	    wanted.flags & ~SETTINGS ||
+	    (wanted.flags & HWTIMER_SETUP_REPORT_CLOCK_SET && !may_be_set))
 		return -EINVAL;
 	if (m->started || m->stopped)
 		return -EBUSY;
-	new.buckets = power_of_two(new.buckets);
-	m->setup = new;
+	wanted.buckets = power_of_two(wanted.buckets);
+	m->setup = wanted;
 	return 0;
 }
 

@@ -313,9 +313,10 @@ static void on_a_manual_clock()
 	callbacks = 0;
 	CHECK(!hwt_open_manual(&hwt, HWT_NONBLOCK));
 	{
-		hwt_asio timers(
-			context, hwt,
-			[&](const struct hwtimer_event &) { events++; });
+		hwt_asio timers(context, hwt,
+				[&](const struct hwtimer_event &) {
+					events++;
+				});
 
 		CHECK(!timers.start());
 		hwt_timer_init(&timer, hwt, on_timer);

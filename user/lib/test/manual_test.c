@@ -439,14 +439,17 @@ static void periods(void)
 	hwt_close(hwt);
 }
 
+static const struct hwtimer_setup keeping = {
+	.flags = HWTIMER_SETUP_AT_LEAST_ONCE
+};
+
 static void at_least_once(void)
 {
 	struct hwtimer_event event;
 	uint64_t ids[4];
 	int i;
 
-	begin_with(
-		(struct hwtimer_setup){ .flags = HWTIMER_SETUP_AT_LEAST_ONCE });
+	begin_with(keeping);
 	for (i = 0; i < 4; i++)
 		CHECK(!hwt_schedule(hwt, MS, i, &ids[i]));
 	CHECK(!hwt_advance(hwt, MS));
@@ -469,8 +472,7 @@ static void full_of_unacknowledged(void)
 	struct hwtimer_event event;
 	unsigned int i;
 
-	begin_with((struct hwtimer_setup){
-		.flags = HWTIMER_SETUP_AT_LEAST_ONCE });
+	begin_with(keeping);
 	for (i = 0; i < HWTIMER_EVENTS_MAX + 1; i++)
 		CHECK(!hwt_schedule(hwt, MS, i, NULL));
 	CHECK(!hwt_notify(hwt, 100, 0) && !hwt_advance(hwt, MS));
