@@ -106,7 +106,7 @@ int hwt_manual_call(struct manual *manual, unsigned long command,
 		    void *argument);
 int hwt_manual_read(struct manual *manual, struct hwtimer_event *events,
 		    unsigned int count, bool waits);
-int64_t hwt_manual_now(const struct manual *manual);
+int64_t hwt_manual_now(struct manual *manual);
 int hwt_manual_advance(struct manual *manual, int64_t ns);
 
 /* The time on the clock of @hwt, which is known */

@@ -92,7 +92,7 @@ struct timer {
  * @mover: the thread that has moved the clock last
  * @fd: the eventfd
  * @raised: it is readable
- * @now: the time; may be read without @lock
+ * @now: the time
  * @setup: the settings, without zeros
  * @started: there was a timer
  * @stopped: it is stopped, since @stopped_at
@@ -1001,9 +1001,15 @@ int hwt_manual_read(struct manual *m, struct hwtimer_event *events,
 	return -errno;
 }
 
-int64_t hwt_manual_now(const struct manual *m)
+int64_t hwt_manual_now(struct manual *m)
 {
-	return __atomic_load_n(&m->now, __ATOMIC_RELAXED);
+	int64_t now = 0;
+
+	if (lock(m)) {
+		now = m->now;
+		unlock(m);
+	}
+	return now;
 }
 
 int hwt_manual_advance(struct manual *m, int64_t ns)
@@ -1015,7 +1021,7 @@ int hwt_manual_advance(struct manual *m, int64_t ns)
 	before = m->now;
 	m->mover = hwt_this_thread();
 	if (ns >= 0 && ns < HWTIMER_NEVER - before) {
-		__atomic_store_n(&m->now, before + ns, __ATOMIC_RELAXED);
+		m->now += ns;
 		if (!m->stopped)
 			turn(m, before);
 	} else {
