@@ -8,7 +8,8 @@
  * of them, and sorts those that are due. There is no wheel: hashed and hierarchical wheels
  * expire the same timers at the same ticks.
  *
- * An eventfd stands for the descriptor. It is readable when poll() would say so of the device's.
+ * An eventfd stands for the descriptor: it is readable when poll() would say so of the device's. The
+ * program gets an epoll instance around it, as read() of that fails, which would take no event.
  *
  * What is not here: memory that is charged or missing, lateness of a machine, clocks that are set,
  * other processes.
@@ -21,6 +22,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -87,10 +89,10 @@ struct timer {
 
 /**
  * struct manual - an instance
- * @lock: protects all below, but for @fd, which is constant
+ * @lock: protects all below, but for @event, which is constant
  * @forks: hwt_forks() of the process that it belongs to
  * @mover: the thread that has moved the clock last
- * @fd: the eventfd
+ * @event: the eventfd
  * @raised: it is readable
  * @now: the time
  * @setup: the settings, without zeros
@@ -117,7 +119,7 @@ struct manual {
 	pthread_mutex_t lock;
 	unsigned int forks;
 	const void *mover;
-	int fd;
+	int event;
 	bool raised;
 	int64_t now;
 	struct hwtimer_setup setup;
@@ -452,9 +454,9 @@ static void tell(struct manual *m)
 	eventfd_t value;
 
 	if (ready && (!m->raised || m->queued))
-		eventfd_write(m->fd, 1);
+		eventfd_write(m->event, 1);
 	if (!ready && m->raised)
-		eventfd_read(m->fd, &value);
+		eventfd_read(m->event, &value);
 	m->raised = ready;
 	m->queued = false;
 }
@@ -975,7 +977,7 @@ int hwt_manual_call(struct manual *m, unsigned long command, void *argument)
 int hwt_manual_read(struct manual *m, struct hwtimer_event *events,
 		    unsigned int count, bool waits)
 {
-	struct pollfd ready = { .fd = m->fd, .events = POLLIN };
+	struct pollfd ready = { .fd = m->event, .events = POLLIN };
 	bool ended, alone;
 	uint32_t done;
 
@@ -1031,19 +1033,33 @@ int hwt_manual_advance(struct manual *m, int64_t ns)
 	return ns < 0 ? ns : 0;
 }
 
+void hwt_manual_free(struct manual *m)
+{
+	if (!m)
+		return;
+	if (m->event >= 0)
+		close(m->event);
+	free(m->timers);
+	free(m->due);
+	free(m);
+}
+
 int hwt_manual_new(struct manual **manual)
 {
+	struct epoll_event readable = { .events = EPOLLIN };
 	const struct hwtimer_setup defaults = { 0 };
 	struct manual *m = calloc(1, sizeof(*m));
-	int err;
+	int fd, err;
 
-	*manual = m;
 	if (!m)
 		return -ENOMEM;
-	m->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (m->fd < 0) {
+	m->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	fd = m->event < 0 ? -1 : epoll_create1(EPOLL_CLOEXEC);
+	if (fd < 0 || epoll_ctl(fd, EPOLL_CTL_ADD, m->event, &readable)) {
 		err = -errno;
-		free(m);
+		if (fd >= 0)
+			close(fd);
+		hwt_manual_free(m);
 		return err;
 	}
 	pthread_mutex_init(&m->lock, NULL);
@@ -1052,14 +1068,6 @@ int hwt_manual_new(struct manual **manual)
 	m->now = START;
 	m->first_free = NOBODY;
 	do_setup(m, &defaults);
-	return m->fd;
-}
-
-void hwt_manual_free(struct manual *m)
-{
-	if (!m)
-		return;
-	free(m->timers);
-	free(m->due);
-	free(m);
+	*manual = m;
+	return fd;
 }

@@ -150,9 +150,10 @@ static void step_by_step(void)
 
 static void open_and_close(void)
 {
-	struct rlimit limit, none;
+	struct hwtimer_event event;
+	struct rlimit limit, few;
 	struct hwt *other = NULL;
-	int n = 0;
+	int n, free_one;
 
 	CHECK(hwt_open_manual(&hwt, 2) == -EINVAL && !hwt);
 	begin(0);
@@ -160,15 +161,26 @@ static void open_and_close(void)
 	/* It is an instance of this process alone. */
 	CHECK(hwt_from_fd(&other, hwt_fd(hwt), 0) == -ENOTTY && !other);
 	CHECK(hwt_dispatch_check(hwt) == -EINVAL);
+	/* Who reads without the library does not get what is no event. */
+	CHECK(!hwt_schedule(hwt, 0, 0, NULL) && !hwt_advance(hwt, MS));
+	CHECK(read(hwt_fd(hwt), &event, sizeof(event)) < 0 && errno == EINVAL);
+	CHECK(hwt_next(hwt, &event) == 1);
 	hwt_close(hwt);
 	begin(HWT_NONBLOCK);
 	CHECK(!hwt_dispatch_check(hwt));
 	hwt_close(hwt);
 	CHECK(!getrlimit(RLIMIT_NOFILE, &limit));
-	none = (struct rlimit){ .rlim_max = limit.rlim_max };
-	CHECK(!setrlimit(RLIMIT_NOFILE, &none));
-	CHECK(hwt_open_manual(&hwt, 0) == -EMFILE && !hwt);
+	/* It needs two, and there is none, or one. */
+	few = limit;
+	free_one = epoll_create1(EPOLL_CLOEXEC);
+	close(free_one);
+	for (n = 0; n < 2; n++) {
+		few.rlim_cur = free_one + n;
+		CHECK(!setrlimit(RLIMIT_NOFILE, &few));
+		CHECK(hwt_open_manual(&hwt, 0) == -EMFILE && !hwt);
+	}
 	CHECK(!setrlimit(RLIMIT_NOFILE, &limit));
+	n = 0;
 	for (allocations_left = 0; hwt_open_manual(&hwt, 0) == -ENOMEM;
 	     allocations_left = ++n)
 		CHECK(!hwt);
