@@ -106,7 +106,8 @@ main()
 	check "wrong arguments of watch and plot are reported" wrong_arguments
 	check "--seconds is in seconds if it has no unit" seconds_have_units
 	check "snapshots that are damaged or lie do no harm" snapshots
-	check "Python calls every function of the library" all_functions
+	check "Python calls every function of the library" \
+		python3 user/lib/test/all_functions.py "$ROOT/root/usr/lib/libhwtimer.so"
 	check "the structures of the Python package are the header's" python_layout
 	check "the Python package is installed, and uninstalled" python_installed
 	check "timer objects do what an oracle expects" timer_objects
@@ -251,23 +252,6 @@ exports_of()
 	diff <(functions | sort -u | sed 's/$/@@LIBHWTIMER_0.9/') \
 	     <(nm -D --defined-only --with-symbol-versions "$1" |
 	       awk '$2 == "T" { print $3 }' | sort)
-}
-
-# The library with the module that user/lib/test/module.c is, for Python's ctypes
-all_functions()
-{
-	local call wrap=()
-
-	for call in "${WRAPPED[@]}"; do
-		wrap+=("-Wl,--wrap=$call")
-	done
-	{ cat user/lib/libhwtimer.map && echo 'TEST { global: module_*; };'; } \
-		>"$ROOT/test.map"
-	gcc -std=gnu11 -O1 -shared -fPIC -Wall -Wextra -Werror \
-		-Wno-missing-field-initializers -Iuser/lib -Iuapi "${wrap[@]}" \
-		-Wl,--version-script,"$ROOT/test.map" -o "$ROOT/all_functions.so" \
-		user/lib/*.c user/lib/shared/*.c "${MODULE[@]}" &&
-		python3 user/lib/test/all_functions.py "$ROOT/all_functions.so"
 }
 
 # with_package PYTHON-ARGUMENT...: Debian's Python, with the package and the library
