@@ -311,8 +311,8 @@ tenants-programs: | compiler
 fuzz-programs: | compiler
 	@$(MAKE) --no-print-directory -C test/fuzz OUT='$(CURDIR)/build/fuzz'
 
-# The examples of these pages are their blocks of C that have a main(). What the first one
-# prints is the block after it that has no language.
+# The examples of these pages are their blocks of C that have a main() and need the device. What
+# the first one prints is the block after it that has no language.
 README_EXAMPLES = example-1 example-2 example-3 example-4 example-5 example-6
 EXAMPLE_PAGES = README.md Documentation/guide.md Documentation/coming-from.md
 
@@ -322,8 +322,9 @@ readme-programs: $(README_EXAMPLES:%=build/readme/%) build/readme/expected-1
 build/readme/example-%.c: $(EXAMPLE_PAGES)
 	@mkdir -p $(@D)
 	@awk -v wanted=$* '/^```c$$/ { text = ""; inside = 1; next } \
-	      /^```/ && inside { inside = 0; found += text ~ /main\(/; \
-				 if (found == wanted) { printf "%s", text; exit } } \
+	      /^```/ && inside { inside = 0; \
+				 is = text ~ /main\(/ && text !~ /hwt_open_manual/; found += is; \
+				 if (is && found == wanted) { printf "%s", text; exit } } \
 	      inside { text = text $$0 "\n" } \
 	      END { exit found != wanted }' \
 		$^ >$@.new || { echo "$^: no example $*" >&2; exit 1; }

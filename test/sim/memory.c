@@ -76,6 +76,7 @@ bool sim_short(void)
 	return !calm && (call_refused() || sim_chance(sim_run.alloc_fails));
 }
 
+#ifndef SIM_PLAIN
 /*
  * One of the first things that can fail in the system call that begins does so, now and
  * then, or some in a row do. So each failure comes up of what a call does rarely, or only
@@ -94,6 +95,7 @@ void sim_call_end(void)
 	current->refuse_in = 0;
 	current->refuse_more = 0;
 }
+#endif
 
 struct sim_held sim_memory_held(void)
 {

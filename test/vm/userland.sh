@@ -114,11 +114,15 @@ main()
 	check "--seconds is in seconds if it has no unit" seconds_have_units
 	check "the views of watch fit screens of all sizes" views
 	check "snapshots that are damaged or lie do no harm" snapshots
-	check "Python calls every function of the library" all_functions
+	check "Python calls every function of the library" \
+		python3 user/lib/test/all_functions.py "$ROOT/root/usr/lib/libhwtimer.so"
 	check "the structures of the Python package are the header's" python_layout
 	check "the Python package is installed, and uninstalled" python_installed
 	check "timer objects do what an oracle expects" timer_objects
 	check "the library bears programs that know only its names" bears_misuse
+	check "instances on a manual clock need no module" manual_clock
+	check "nor do those of Python" python_on_a_manual_clock
+	check "the tests that the guide shows pass" tests_of_the_guide
 	check "threads may call what the library's header allows" allows_threads
 	check "callbacks remove an instance from its loop" adapters_bear_misuse
 	check "callbacks end an instance in a loop of Boost.Asio" asio_bears_misuse
@@ -279,23 +283,6 @@ exports_of()
 	diff <(functions | sort -u | sed 's/$/@@LIBHWTIMER_0.9/') \
 	     <(nm -D --defined-only --with-symbol-versions "$1" |
 	       awk '$2 == "T" { print $3 }' | sort)
-}
-
-# The library with the module that user/lib/test/module.c is, for Python's ctypes
-all_functions()
-{
-	local call wrap=()
-
-	for call in "${WRAPPED[@]}"; do
-		wrap+=("-Wl,--wrap=$call")
-	done
-	{ cat user/lib/libhwtimer.map && echo 'TEST { global: module_*; };'; } \
-		>"$ROOT/test.map"
-	gcc -std=gnu11 -O1 -shared -fPIC -Wall -Wextra -Werror \
-		-Wno-missing-field-initializers -Iuser/lib -Iuapi "${wrap[@]}" \
-		-Wl,--version-script,"$ROOT/test.map" -o "$ROOT/all_functions.so" \
-		user/lib/*.c user/lib/shared/*.c "${MODULE[@]}" &&
-		python3 user/lib/test/all_functions.py "$ROOT/all_functions.so"
 }
 
 # with_package PYTHON-ARGUMENT...: Debian's Python, with the package and the library
@@ -1168,6 +1155,49 @@ WRAPPED_FOR_LOOPS="$WRAPPED_FOR_THREADS,--wrap=calloc,--wrap=realloc"
 timer_objects()
 {
 	library_test timer_test "${SANITIZED[@]}" && "$ROOT/timer_test" 4000
+}
+
+# ThreadSanitizer does not know all places to which the kernel may move a program.
+manual_clock()
+{
+	local sources=(user/lib/test/memory.c -pthread -Wl,--wrap=calloc,--wrap=realloc) run=()
+
+	! setarch -R true || run=(setarch -R)
+	test_program manual_test "${sources[@]}" "${SANITIZED[@]}" && "$ROOT/manual_test" &&
+		test_program manual_test "${sources[@]}" -O1 -fsanitize=thread &&
+		"${run[@]}" "$ROOT/manual_test" 1
+}
+
+# The two tests that the guide shows
+tests_of_the_guide()
+{
+	block c hwt_open_manual >"$ROOT/guide_test.c" &&
+		gcc -std=gnu11 -O2 -Wall -Wextra -Werror -Iuser/lib -Iuapi -o "$ROOT/guide_test" \
+			"$ROOT/guide_test.c" user/lib/*.c && "$ROOT/guide_test" &&
+		block python manual=True >"$ROOT/guide_test.py" &&
+		with_package -W error "$ROOT/guide_test.py"
+}
+
+# block LANGUAGE TEXT: the program of the guide that has the text
+block()
+{
+	awk -v language="$1" -v text="$2" '
+		$0 == "```" language { inside = 1; block = ""; next }
+		/^```$/ && inside {
+			inside = 0
+			if (index(block, text) && block ~ /main\(/) {
+				printf "%s", block
+				found = 1
+				exit
+			}
+		}
+		inside { block = block $0 "\n" }
+		END { exit !found }' Documentation/guide.md
+}
+
+python_on_a_manual_clock()
+{
+	with_package -W error user/python/test/tap.py test_manual
 }
 
 bears_misuse()

@@ -50,11 +50,18 @@ static void answer_written(unsigned long command, const void *argument, int ret)
 /* Does a call whose argument is the program's. */
 static int pass(const struct hwt *hwt, unsigned long command, void *argument)
 {
-	int ret = ioctl(hwt->fd, command, argument);
+	int ret;
 
-	if (ret < 0)
-		return -errno;
-	answer_written(command, argument, ret);
+	if (hwt->manual) {
+		ret = hwt_manual_call(hwt->manual, command, argument);
+		if (_IOC_DIR(command) & _IOC_READ)
+			hwt_written(argument, _IOC_SIZE(command));
+	} else {
+		ret = ioctl(hwt->fd, command, argument);
+		ret = ret < 0 ? -errno : ret;
+	}
+	if (ret > 0)
+		answer_written(command, argument, ret);
 	return ret;
 }
 
@@ -90,10 +97,11 @@ static int check_abi(struct hwt *hwt)
 	return 0;
 }
 
-static int device_open(struct hwt *hwt, unsigned int flags)
+static int device_open(struct hwt *hwt, int unused, unsigned int flags)
 {
 	int err;
 
+	(void)unused;
 	hwt->waits = !(flags & HWT_NONBLOCK);
 	hwt->fd = open(DEVICE,
 		       O_RDWR | O_CLOEXEC | (hwt->waits ? 0 : O_NONBLOCK));
@@ -143,6 +151,8 @@ static int device_adopt(struct hwt *hwt, int fd, unsigned int flags)
 	if (err)
 		return err;
 	hwt->fd = fd;
+	/* Another process may have chosen one. */
+	hwt->watermark = true;
 	err = check_abi(hwt);
 	/* Other drivers refuse the ioctl in different ways. */
 	if (err)
@@ -150,8 +160,20 @@ static int device_adopt(struct hwt *hwt, int fd, unsigned int flags)
 	return device_set_flags(hwt, flags);
 }
 
-/* Makes *@hwt of descriptor *@fd, or opens the device if @fd is NULL. */
-static int instance_new(struct hwt **hwt, const int *fd, unsigned int flags)
+static int manual_open(struct hwt *hwt, int unused, unsigned int flags)
+{
+	(void)unused;
+	hwt->waits = !(flags & HWT_NONBLOCK);
+	hwt->uncached = true;
+	hwt->fd = hwt_manual_new(&hwt->manual);
+	return hwt->fd < 0 ? hwt->fd : 0;
+}
+
+/* Makes *@hwt by @begin, which gets @fd. */
+static int instance_new(struct hwt **hwt,
+			int (*begin)(struct hwt *hwt, int fd,
+				     unsigned int flags),
+			int fd, unsigned int flags)
 {
 	struct hwt *new;
 	int err;
@@ -163,31 +185,45 @@ static int instance_new(struct hwt **hwt, const int *fd, unsigned int flags)
 	new = calloc(1, sizeof(*new));
 	if (!new)
 		return -ENOMEM;
-	err = fd ? device_adopt(new, *fd, flags) : device_open(new, flags);
+	err = begin(new, fd, flags);
 	if (err) {
 		free(new);
 		return err;
 	}
 	new->now = NOW_UNKNOWN;
-	/* Another process may have chosen one. */
-	new->watermark = fd;
 	*hwt = new;
 	return 0;
 }
 
 int hwt_open(struct hwt **hwt, unsigned int flags)
 {
-	return instance_new(hwt, NULL, flags);
+	return instance_new(hwt, device_open, -1, flags);
 }
 
 int hwt_from_fd(struct hwt **hwt, int fd, unsigned int flags)
 {
-	return instance_new(hwt, &fd, flags);
+	return instance_new(hwt, device_adopt, fd, flags);
+}
+
+int hwt_open_manual(struct hwt **hwt, unsigned int flags)
+{
+	return instance_new(hwt, manual_open, -1, flags);
+}
+
+/* Time goes on while a loop waits, and before it waits it calls hwt_flush(). */
+int hwt_advance(struct hwt *hwt, int64_t ns)
+{
+	if (!hwt->manual)
+		return -ENOTSUP;
+	if (__atomic_load_n(&hwt->timers, __ATOMIC_RELAXED))
+		hwt_flush(hwt);
+	return hwt_manual_advance(hwt->manual, ns);
 }
 
 static void instance_free(struct hwt *hwt)
 {
 	hwt_timers_free(hwt);
+	hwt_manual_free(hwt->manual);
 	free(hwt);
 }
 
@@ -270,8 +306,7 @@ int hwt_schedule_at(struct hwt *hwt, uint64_t deadline, uint64_t user_data,
 			user_data, id);
 }
 
-/* An address that no other thread has */
-static const void *this_thread(void)
+const void *hwt_this_thread(void)
 {
 	static __thread char place;
 
@@ -281,7 +316,7 @@ static const void *this_thread(void)
 /* After each change of the buffer */
 static void note_reader(struct hwt *hwt)
 {
-	__atomic_store_n(&hwt->reader, hwt->count ? this_thread() : NULL,
+	__atomic_store_n(&hwt->reader, hwt->count ? hwt_this_thread() : NULL,
 			 __ATOMIC_RELAXED);
 }
 
@@ -294,7 +329,7 @@ static int find_read(const struct hwt *hwt, uint64_t id)
 	const void *reader = __atomic_load_n(&hwt->reader, __ATOMIC_RELAXED);
 	unsigned int i;
 
-	if (!reader || reader != this_thread())
+	if (!reader || reader != hwt_this_thread())
 		return -1;
 	for (i = hwt->first; i < hwt->first + hwt->count; i++)
 		if (hwt->events[i].id == id)
@@ -590,6 +625,16 @@ int hwt_notify(struct hwt *hwt, unsigned int events, uint64_t delay)
 
 /* ---- events ---- */
 
+static int manual_read(struct hwt *hwt, struct hwtimer_event *events,
+		       unsigned int count)
+{
+	int ret = hwt_manual_read(hwt->manual, events, count, hwt->waits);
+
+	if (ret > 0)
+		hwt_written(events, ret * sizeof(*events));
+	return ret;
+}
+
 /* The module tells the end as files do, by 0 bytes, and the library by an error. */
 static int read_events(struct hwt *hwt, struct hwtimer_event *events,
 		       unsigned int count)
@@ -598,6 +643,8 @@ static int read_events(struct hwt *hwt, struct hwtimer_event *events,
 
 	if (count > INT_MAX / sizeof(*events))
 		count = INT_MAX / sizeof(*events);
+	if (hwt->manual)
+		return manual_read(hwt, events, count);
 	bytes = read(hwt->fd, events, count * sizeof(*events));
 	if (bytes < 0)
 		return -errno;
@@ -784,8 +831,11 @@ void hwt_break(struct hwt *hwt)
 
 int hwt_dispatch_check(struct hwt *hwt)
 {
-	int ret = fcntl(hwt->fd, F_GETFL);
+	int ret;
 
+	if (hwt->manual)
+		return hwt->waits ? -EINVAL : 0;
+	ret = fcntl(hwt->fd, F_GETFL);
 	if (ret < 0)
 		return -errno;
 	return ret & O_NONBLOCK ? 0 : -EINVAL;

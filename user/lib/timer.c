@@ -191,16 +191,10 @@ static int64_t current_time(struct hwt *hwt)
 
 	if (now != NOW_UNKNOWN)
 		return now;
-	now = hwt_read_clock(hwt->clock);
+	now = hwt_read_clock(hwt);
 	if (!hwt->uncached)
 		hwt->now = now;
 	return now;
-}
-
-/* A sum of times that are not negative, at most HWTIMER_NEVER */
-static int64_t time_add(int64_t time, int64_t delay)
-{
-	return delay > HWTIMER_NEVER - time ? HWTIMER_NEVER : time + delay;
 }
 
 /* ---- fork() ---- */
@@ -216,6 +210,11 @@ static void count_fork(void)
 static void __attribute__((constructor)) watch_forks(void)
 {
 	pthread_atfork(NULL, NULL, count_fork);
+}
+
+unsigned int hwt_forks(void)
+{
+	return forks;
 }
 
 bool hwt_timers_foreign(const struct hwt *hwt)
@@ -447,8 +446,8 @@ static int start_after(struct hwt_timer *timer, int64_t delay, int64_t timeout,
 	int err = timer_need(timer);
 
 	if (!err)
-		err = start(timer, time_add(hwt_read_clock(timer->hwt->clock),
-					    delay < 0 ? 0 : delay));
+		err = start(timer, hwt_time_add(hwt_read_clock(timer->hwt),
+						delay < 0 ? 0 : delay));
 	if (err)
 		return err;
 	timer->timeout = timeout;
@@ -495,7 +494,8 @@ static __attribute__((noinline)) int again(struct hwt_timer *timer)
 	err = timers_need(timer->hwt);
 	if (err)
 		return err;
-	return start(timer, time_add(current_time(timer->hwt), timer->timeout));
+	return start(timer,
+		     hwt_time_add(current_time(timer->hwt), timer->timeout));
 }
 
 /* The sum is negative if it is not the deadline: see NOW_UNKNOWN, and hwt_timer.timeout. */
@@ -542,7 +542,7 @@ static void forward(struct hwt_timer *timer, int64_t now)
 		missed = (now - timer->deadline) / interval;
 	timer->expirations = missed + 1;
 	timer->deadline =
-		time_add(timer->deadline + missed * interval, interval);
+		hwt_time_add(timer->deadline + missed * interval, interval);
 }
 
 /*
@@ -580,7 +580,7 @@ static void expire_periodic(struct hwt *hwt, struct hwt_slot *slot)
 		return;
 	if (timer->interval < 0)
 		timer->deadline =
-			time_add(hwt_read_clock(hwt->clock), -timer->interval);
+			hwt_time_add(hwt_read_clock(hwt), -timer->interval);
 	slot_settle(hwt, slot);
 }
 
@@ -932,7 +932,7 @@ uint64_t hwt_now(struct hwt *hwt)
 
 void hwt_cache_time(struct hwt *hwt, int yes)
 {
-	hwt->uncached = !yes;
+	hwt->uncached = !yes || hwt->manual;
 	hwt->now = NOW_UNKNOWN;
 }
 

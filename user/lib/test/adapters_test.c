@@ -514,6 +514,32 @@ static void remove_what_is_refused(void)
 	hwt_close(hwt);
 }
 
+/* A timer object and another timer, on a clock that the program moves. */
+static void on_a_manual_clock(void)
+{
+	action = NULL;
+	callbacks = 0;
+	device_events = 1;
+	CHECK(!hwt_open_manual(&hwt, HWT_NONBLOCK));
+	CHECK(!loop->begin());
+	hwt_timer_init(&objects[0], hwt, on_timer);
+	CHECK(!hwt_timer_start(&objects[0], 5000000000));
+	CHECK(!hwt_schedule(hwt, 10000000000, 0, NULL));
+	run_passes();
+	CHECK(!hwt_advance(hwt, 4999999999));
+	run_passes();
+	CHECK(!callbacks);
+	CHECK(!hwt_advance(hwt, 1));
+	run_passes();
+	CHECK(callbacks == 1);
+	CHECK(!hwt_timer_start(&objects[0], 5000000000));
+	run_passes();
+	CHECK(!hwt_advance(hwt, 5000000000));
+	run_passes();
+	CHECK(callbacks == 3);
+	end();
+}
+
 /* ---- epoll ---- */
 
 /* What an entry points to. Its descriptor is always ready. */
@@ -675,6 +701,30 @@ static void fork_with_epoll(void)
 	end_epoll();
 }
 
+static void epoll_on_a_manual_clock(void)
+{
+	struct epoll_event ready;
+
+	action = NULL;
+	callbacks = 0;
+	epoll = epoll_create1(EPOLL_CLOEXEC);
+	CHECK(!hwt_open_manual(&hwt, HWT_NONBLOCK));
+	of_epoll = malloc(sizeof(*of_epoll));
+	*of_epoll = (struct hwt_epoll){ hwt, on_event, &callbacks };
+	CHECK(!hwt_epoll_add(of_epoll, epoll));
+	hwt_timer_init(&objects[0], hwt, on_timer);
+	CHECK(!hwt_timer_start(&objects[0], 5000000000));
+	CHECK(!hwt_epoll_wait(of_epoll, &ready, 1, 0));
+	CHECK(!hwt_epoll_dispatch(of_epoll) && !callbacks);
+	CHECK(!hwt_advance(hwt, 5000000000));
+	CHECK(!hwt_epoll_wait(of_epoll, &ready, 1, -1));
+	CHECK(hwt_epoll_dispatch(of_epoll) == 1 && callbacks == 1);
+	end_epoll();
+	CHECK(!hwt_open_manual(&hwt, 0));
+	CHECK(hwt_epoll_add(&(struct hwt_epoll){ hwt }, epoll) == -EINVAL);
+	hwt_close(hwt);
+}
+
 static void epoll_refuses_what_blocks(void)
 {
 	begin_epoll(0, 0);
@@ -709,6 +759,7 @@ int main(void)
 		}
 		fork_and_remove();
 		remove_what_is_refused();
+		on_a_manual_clock();
 	}
 	libuv_does_not_wait_for_unref();
 	timers_come_last(0);
@@ -719,6 +770,7 @@ int main(void)
 	remove_and_close_in_a_round();
 	fork_with_epoll();
 	epoll_refuses_what_blocks();
+	epoll_on_a_manual_clock();
 	libevent_without_memory();
 	printf("all is well\n");
 	return 0;

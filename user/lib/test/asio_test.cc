@@ -301,6 +301,41 @@ static void end_with_the_last_timer()
 	});
 }
 
+/* A timer object and another timer, on a clock that the program moves. */
+static void on_a_manual_clock()
+{
+	boost::asio::io_context context(1);
+	unsigned int events = 0;
+	struct hwt_timer timer;
+	struct hwt *hwt;
+
+	acts_at = 0;
+	callbacks = 0;
+	CHECK(!hwt_open_manual(&hwt, HWT_NONBLOCK));
+	{
+		hwt_asio timers(context, hwt,
+				[&](const struct hwtimer_event &) {
+					events++;
+				});
+
+		CHECK(!timers.start());
+		hwt_timer_init(&timer, hwt, on_timer);
+		CHECK(!hwt_timer_start(&timer, 5000000000));
+		CHECK(!hwt_schedule(hwt, 10000000000, 0, nullptr));
+		context.poll();
+		CHECK(!hwt_advance(hwt, 4999999999));
+		context.poll();
+		CHECK(!callbacks);
+		CHECK(!hwt_advance(hwt, 1));
+		context.poll();
+		CHECK(callbacks == 1 && !events);
+		CHECK(!hwt_advance(hwt, 5000000000));
+		context.poll();
+		CHECK(callbacks == 1 && events == 1);
+	}
+	hwt_close(hwt);
+}
+
 /* A child destroys all that it finds; the parent's loop goes on. */
 static void fork_and_destroy()
 {
@@ -345,6 +380,7 @@ int main()
 	run_in_a_callback();
 	end_with_the_last_timer();
 	fork_and_destroy();
+	on_a_manual_clock();
 	device_report = 501;
 	CHECK(run(0, nullptr) == DEVICE_EVENTS + 1);
 	CHECK(errors == 1);

@@ -10,6 +10,8 @@ In a loop of asyncio:
 Everywhere else, Instance has timers by their ids, with events to be read, and timers with
 callbacks. Its times are whole ns: hwtimer.seconds(1.5).
 
+Tests need neither the module nor time: Instance(manual=True), LoopTimers(manual=True).
+
 Errors are OSError: ENOENT without the module, EACCES without access to the device, ENOSPC at
 a limit, EBADF after close(). Their texts say what to do.
 

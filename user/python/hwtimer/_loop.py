@@ -80,12 +80,16 @@ class LoopTimers:
     sleep(), call_later() and call_at() of the package use one for the running loop, which
     is closed with the loop. Make another one for a @tick of your own, in ns: timers of one
     tick wake the loop once. It belongs to the loop's thread, as asyncio itself.
+
+    @manual: for tests, without the module: only advance() lets time pass. Until it is closed,
+    sleep(), call_later() and call_at() of the package use this one in the loop. All else in
+    the loop, such as asyncio.sleep(), asyncio.timeout() and loop.time(), goes by the real time.
     """
 
     def __init__(self, loop: Optional[asyncio.AbstractEventLoop] = None, *,
-                 tick: int = 0) -> None:
+                 tick: int = 0, manual: bool = False) -> None:
         loop = loop or asyncio.get_running_loop()
-        self.instance = Instance(tick=tick)
+        self.instance = Instance(tick=tick, manual=manual)
         self._loop = loop
         self._error: Optional[OSError] = None
         self._keeper: Optional[AsyncGenerator[None, None]] = None
@@ -94,6 +98,8 @@ class LoopTimers:
         except BaseException:
             self.instance.close()
             raise
+        if manual:
+            _of_loop[loop] = weakref.ref(self)
 
     def __enter__(self) -> LoopTimers:
         return self
@@ -123,7 +129,8 @@ class LoopTimers:
         """Calls callback(*args) at the time @when of loop.time()."""
         # If the time were made a delay, the timer would be later by as long as the machine
         # stands still between here and the kernel.
-        if type(self._loop).time is asyncio.BaseEventLoop.time and 0 <= when < CENTURY:
+        if type(self._loop).time is asyncio.BaseEventLoop.time and 0 <= when < CENTURY and \
+                not self.instance._manual:
             return self._call(when, True, seconds(when), callback, args, context)
         return self._call(when, False, _delay_ns(when - self._loop.time()), callback, args,
                           context)
@@ -140,6 +147,22 @@ class LoopTimers:
             return await future
         finally:
             handle.cancel()
+
+    async def advance(self, delay: float) -> None:
+        """With manual=True: lets @delay seconds pass, from one timer to the next. At each, its
+        callback runs, or the task that sleeps goes on."""
+        left = _delay_ns(delay)
+        # What has just become a task begins first.
+        await asyncio.sleep(0)
+        while not self.instance.closed:
+            next_time = self.instance.next_time()
+            if not left and next_time:
+                return
+            step = min(next_time, left)
+            self.instance.advance(step)
+            left -= step
+            self._ready()
+            await asyncio.sleep(0)
 
     def _call(self, when: float, absolute: bool, time: int, callback: Callable[..., object],
               args: tuple[Any, ...], context: Optional[contextvars.Context],
