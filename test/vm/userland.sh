@@ -13,7 +13,7 @@ KDIR=
 
 # The calls of the library that MODULE answers, the module made of functions
 MODULE=(user/lib/test/{module,calls,memory}.c)
-WRAPPED=(open close ioctl read poll clock_gettime calloc realloc)
+WRAPPED=(open close ioctl read poll clock_gettime calloc realloc free)
 
 main()
 {
@@ -110,6 +110,7 @@ main()
 	check "the structures of the Python package are the header's" python_layout
 	check "the Python package is installed, and uninstalled" python_installed
 	check "timer objects do what an oracle expects" timer_objects
+	check "timer objects leave no memory behind" idles
 	check "the library bears programs that know only its names" bears_misuse
 	check "threads may call what the library's header allows" allows_threads
 	check "callbacks remove an instance from its loop" adapters_bear_misuse
@@ -1034,11 +1035,17 @@ SANITIZED=(-O1 "-fsanitize=address,undefined" -fno-sanitize-recover=all)
 # The calls that user/lib/test/threads_test.c answers, and DEVICE
 DEVICE=(user/lib/test/{device,memory}.c)
 WRAPPED_FOR_THREADS="-Wl,--wrap=open,--wrap=close,--wrap=ioctl,--wrap=read"
-WRAPPED_FOR_LOOPS="$WRAPPED_FOR_THREADS,--wrap=calloc,--wrap=realloc"
+WRAPPED_FOR_LOOPS="$WRAPPED_FOR_THREADS,--wrap=calloc,--wrap=realloc,--wrap=free"
 
 timer_objects()
 {
 	library_test timer_test "${SANITIZED[@]}" && "$ROOT/timer_test" 4000
+}
+
+idles()
+{
+	test_program idle_test "${DEVICE[@]}" "${SANITIZED[@]}" "$WRAPPED_FOR_LOOPS" &&
+		"$ROOT/idle_test"
 }
 
 bears_misuse()
@@ -1066,7 +1073,13 @@ adapters_bear_misuse()
 		"$WRAPPED_FOR_LOOPS" "${flags[@]}" && "$ROOT/adapters_test"
 }
 
-asio_bears_misuse()
+asio_idles()
+{
+	test_program idle_test "${DEVICE[@]}" "${SANITIZED[@]}" "$WRAPPED_FOR_LOOPS" &&
+		"$ROOT/idle_test"
+}
+
+bears_misuse()
 {
 	local source objects=()
 
