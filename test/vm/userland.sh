@@ -1082,8 +1082,9 @@ adapters_bear_misuse()
 	local flags=()
 
 	need_packages libevent-dev libuv1-dev libglib2.0-dev libsystemd-dev
-	read -r -a flags < <(pkg-config --cflags --libs libevent_core libuv glib-2.0 libsystemd)
-	test_program adapters_test "${DEVICE[@]}" -D_GNU_SOURCE "${SANITIZED[@]}" \
+	read -r -a flags < <(pkg-config --cflags --libs libevent_core libevent_pthreads libuv \
+		glib-2.0 libsystemd)
+	test_program adapters_test "${DEVICE[@]}" -D_GNU_SOURCE -pthread "${SANITIZED[@]}" \
 		"$WRAPPED_FOR_LOOPS" "${flags[@]}" && "$ROOT/adapters_test"
 }
 
