@@ -427,6 +427,26 @@ static void objects(struct hwt *hwt)
 	refused();
 }
 
+/* ---- a manual clock, without the module ---- */
+
+static void manual(void)
+{
+	struct hwtimer_event *event = raw(sizeof(*event));
+	struct hwt **hwt = raw(sizeof(*hwt));
+
+	TRY(!hwt_open_manual(hwt, HWT_NONBLOCK));
+	single(*hwt);
+	bulks(*hwt);
+	lists(*hwt);
+	TRY(!hwt_schedule(*hwt, SECOND, 1, NULL));
+	TRY(!hwt_advance(*hwt, SECOND));
+	wait_for_event(*hwt);
+	TRY(hwt_read(*hwt, event, 1) == 1 && event->user_data == 1);
+	USE(*event);
+	stop(*hwt);
+	hwt_close(*hwt);
+}
+
 int main(void)
 {
 	struct hwt *hwt = open_instance(), *twin = adopt(hwt);
@@ -440,6 +460,7 @@ int main(void)
 	stop(twin);
 	hwt_close(twin);
 	hwt_close(hwt);
+	manual();
 	printf("all was done\n");
 	return 0;
 }
