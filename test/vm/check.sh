@@ -52,7 +52,7 @@ UML_KERNEL="uml-7.3"
 # elsewhere, and those about layouts and memory, on other architectures.
 RT_KERNELS="rt-6.12"
 FOREIGN_KERNELS="arm64-16k-6.12"
-THREADS=(concurrency order periodic cancel_all notify lifetime uring bound copy starved)
+THREADS=(concurrency order periodic cancel_all notify lifetime uring bound copy starved realtime)
 LAYOUTS=(abi setup schedule read list)
 
 # The programs that are built for other architectures; if this is empty, all
