@@ -674,15 +674,13 @@ static int wait_for_refused(struct hwt *hwt)
 	return ret ? 0 : -EAGAIN;
 }
 
-/* @max is from 1 to INT_MAX. */
+/* @ret: of wait_for_refused(); @max is from 1 to INT_MAX. */
 static int dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
-		    unsigned int max)
+		    unsigned int max, int ret)
 {
 	unsigned int done = 0;
-	int ret;
 
 	hwt->drained = false;
-	ret = wait_for_refused(hwt);
 	while (!ret && done < max && !enough(hwt, done)) {
 		/* Events beyond @max stay unread, so that they make poll() ready. */
 		ret = fill(hwt, max - done);
@@ -714,8 +712,10 @@ int hwt_dispatch(struct hwt *hwt, hwt_callback callback, void *arg,
 	hwt->left = false;
 	/* Another thread may have read before. */
 	note_reader(hwt);
+	/* While no callback of this one runs: hwt_flush() may free what a callback is of. */
+	ret = wait_for_refused(hwt);
 	hwt->depth++;
-	ret = dispatch(hwt, callback, arg, max);
+	ret = dispatch(hwt, callback, arg, max, ret);
 	hwt->left = hwt->broken == hwt->depth || ret == (int)max;
 	hwt->depth--;
 	/* Those around it end, too, but not what their callbacks call after that. */

@@ -103,6 +103,15 @@ struct timers {
 
 /* ---- lists ---- */
 
+static void list_clear(struct timers *timers, enum where where)
+{
+	struct link *head = &timers->lists[where];
+
+	head->next = head;
+	head->prev = head;
+	timers->count[where] = 0;
+}
+
 static void link_add_after(struct link *link, struct link *before)
 {
 	link->prev = before;
@@ -232,10 +241,8 @@ static int timers_new(struct hwt *hwt)
 
 	if (!timers)
 		return -ENOMEM;
-	for (i = 0; i < NR_LISTS; i++) {
-		timers->lists[i].next = &timers->lists[i];
-		timers->lists[i].prev = &timers->lists[i];
-	}
+	for (i = 0; i < NR_LISTS; i++)
+		list_clear(timers, i);
 	timers->forks = forks;
 	/* Other threads, which may call hwt_read(), look whether it is there. */
 	__atomic_store_n(&hwt->timers, timers, __ATOMIC_RELEASE);
@@ -267,17 +274,22 @@ unsigned int hwt_active(const struct hwt *hwt)
 	return hwt->timers ? active(hwt->timers) : 0;
 }
 
+/* Frees all slots, which nobody uses any more. */
+static void slots_free(struct timers *timers)
+{
+	while (timers->nr_chunks)
+		free(timers->chunks[--timers->nr_chunks]);
+	free(timers->chunks);
+	timers->chunks = NULL;
+	list_clear(timers, FREE);
+}
+
 void hwt_timers_free(struct hwt *hwt)
 {
-	struct timers *timers = hwt->timers;
-	unsigned int i;
-
-	if (!timers)
+	if (!hwt->timers)
 		return;
-	for (i = 0; i < timers->nr_chunks; i++)
-		free(timers->chunks[i]);
-	free(timers->chunks);
-	free(timers);
+	slots_free(hwt->timers);
+	free(hwt->timers);
 }
 
 /* Makes a chunk of free slots. Returns false without memory. */
@@ -885,6 +897,21 @@ static void cancel_spares(struct hwt *hwt, unsigned int keep)
 	}
 }
 
+/*
+ * If no object is active, and there were many, gives everything back: pending spares would have
+ * the module keep its memory, too. A callback that runs may be of a slot, see has_run().
+ */
+static void end_burst(struct hwt *hwt)
+{
+	struct timers *timers = hwt->timers;
+
+	if (active(timers) || timers->nr_chunks <= 1)
+		return;
+	cancel_spares(hwt, 0);
+	if (!hwt->depth && timers->count[FREE] == timers->nr_chunks * CHUNK)
+		slots_free(timers);
+}
+
 int hwt_flush(struct hwt *hwt)
 {
 	struct timers *timers = hwt->timers;
@@ -896,6 +923,7 @@ int hwt_flush(struct hwt *hwt)
 		return 0;
 	if (hwt_timers_foreign(hwt))
 		return -EBADF;
+	end_burst(hwt);
 	cancel_spares(hwt, active(timers) + SPARES);
 	err = tell_all(hwt);
 	if ((err == -ENOSPC || err == -ENOMEM) && timers->count[SPARE]) {

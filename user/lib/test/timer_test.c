@@ -611,14 +611,70 @@ static void keeps_spares(void)
 	start_many(500, 2 * SECOND);
 	CHECK(!hwt_flush(hwt));
 	CHECK(calls() == 0);
-	for (i = 0; i < 1000; i++)
-		hwt_timer_stop(&many[i].timer);
+	stop_many(999);
 	CHECK(!hwt_flush(hwt));
-	CHECK(calls() == 2); /* 936, 512 at a time */
-	CHECK(module.pending == 64);
+	CHECK(calls() == 2); /* 934, 512 at a time */
+	CHECK(module.pending == 66);
 	module_set_clock(module.now + 10 * SECOND);
-	CHECK(hwt_dispatch(hwt, NULL, NULL, 1000) == 64);
-	CHECK(callbacks == 0 && !module.pending && !module.ready);
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 1000) == 66);
+	CHECK(callbacks == 1 && !module.pending && !module.ready);
+	/* A few stay where there never were many. */
+	hwt_close(hwt);
+	begin();
+	start_many(200, SECOND);
+	CHECK(!hwt_flush(hwt));
+	stop_many(200);
+	CHECK(!hwt_flush(hwt));
+	CHECK(module.pending == 64);
+	hwt_close(hwt);
+}
+
+/* The library has no slot left: without memory, no object can be started. */
+static void expect_nothing_kept(void)
+{
+	CHECK(!module.pending && !module.ready);
+	allocations_left = 0;
+	CHECK(hwt_timer_start(&many[0].timer, SECOND) == -ENOMEM);
+	allocations_left = -1;
+}
+
+static void on_end(struct hwt_timer *timer)
+{
+	on_any(timer);
+	stop_many(1000);
+	/* This must leave the slot of @timer alone. */
+	CHECK(!hwt_flush(hwt));
+	CHECK(!module.pending);
+}
+
+/* When none of many objects is active any more, nothing of them stays here or in the module. */
+static void ends_a_burst(void)
+{
+	begin();
+	for (unsigned int i = 0; i < 3; i++) {
+		start_many(1000, SECOND);
+		CHECK(!hwt_flush(hwt));
+		stop_many(1000);
+		CHECK(!hwt_flush(hwt));
+		expect_nothing_kept();
+	}
+	/* They expire. */
+	start_many(1000, SECOND);
+	CHECK(!hwt_flush(hwt));
+	module_set_clock(module.now + SECOND + TICK);
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 1000) == 1000);
+	CHECK(callbacks == 1000);
+	CHECK(!hwt_flush(hwt));
+	expect_nothing_kept();
+	/* A periodic one stops all others, and itself. */
+	hwt_timer_init(&many[0].timer, hwt, on_end);
+	start_many(1000, 2 * SECOND);
+	CHECK(!hwt_timer_start_every(&many[0].timer, SECOND, SECOND, 0));
+	CHECK(!hwt_flush(hwt));
+	module_set_clock(module.now + SECOND + TICK);
+	CHECK(hwt_dispatch(hwt, NULL, NULL, 1000) == 1);
+	CHECK(!hwt_flush(hwt));
+	expect_nothing_kept();
 	hwt_close(hwt);
 }
 
@@ -1107,6 +1163,7 @@ int main(int argc, char **argv)
 	counts_calls();
 	reads_once();
 	keeps_spares();
+	ends_a_burst();
 	cancel_all_ends_spares(0);
 	cancel_all_ends_spares(HWTIMER_LIST_DISCARD);
 	spares_make_room();
