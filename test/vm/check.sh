@@ -113,9 +113,9 @@ TORTURE_CPUS=3
 # slow, but 8 of its hours are two of this one's
 LONG_TORTURE=
 
-# Kernels of the step fuzz, and the seconds that it takes on each, besides booting: more on
-# the one that is native, which makes most of the steps. None without --all, as a busy
-# machine may not get to each call in time.
+# Kernels of the step fuzz, none without --all, and the seconds that it takes on each, besides
+# booting: more on the one that is native, which makes most of the steps. On a busy machine it
+# goes on until each call was used.
 FUZZ_KERNELS=
 FUZZ_SECONDS=15
 FUZZ_SECONDS_NATIVE=30
