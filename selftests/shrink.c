@@ -86,9 +86,8 @@ static void come_and_go(struct __test_metadata *_metadata, int fd,
 		ASSERT_EQ(n, dev_discard_events(fd, n));
 		break;
 	case DISCARD:
-		for (unsigned int i = 0; i < n; i++)
-			ASSERT_EQ(0,
-				  dev_cancel(fd, ids[i], HWTIMER_REQ_DISCARD));
+		ASSERT_EQ(n, dev_bulk(fd, HWTIMER_OP_CANCEL,
+				      HWTIMER_REQ_DISCARD, ids, NULL, n));
 		break;
 	case ACKNOWLEDGE:
 		acknowledge(_metadata, fd, n);
@@ -218,13 +217,15 @@ TEST_F(shrink, after_events_were_acknowledged)
 /* Each of them has two records. */
 TEST_F(shrink, after_periodic_timers)
 {
-	for (unsigned int i = 0; i < self->n; i++) {
+	unsigned int n = 1 + self->n / 10;
+
+	for (unsigned int i = 0; i < n; i++) {
 		self->ids[i] = dev_every(self->fd, HOUR, HOUR, 0);
 		ASSERT_NE(0, self->ids[i]);
 	}
-	ASSERT_EQ(self->n, dev_cancel_many(self->fd, self->n, self->ids));
-	expect_small(_metadata, self->fd, self->n);
-	expect_nobody(_metadata, self->fd, self->n, self->ids);
+	ASSERT_EQ(n, dev_cancel_many(self->fd, n, self->ids));
+	expect_small(_metadata, self->fd, n);
+	expect_nobody(_metadata, self->fd, n, self->ids);
 }
 
 TEST_F(shrink, after_timers_were_handed_back)
