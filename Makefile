@@ -14,7 +14,8 @@ endif
 export PATH := $(PATH):/usr/sbin:/sbin
 
 KDIR ?= /lib/modules/$(shell uname -r)/build
-KVER = $(shell cat $(KDIR)/include/config/kernel.release)
+# Without headers, nothing can be built, but uninstalled.
+KVER = $(or $(shell cat $(KDIR)/include/config/kernel.release 2>/dev/null),$(shell uname -r))
 PREFIX ?= /usr/local
 
 # The kernel of `make demo` and `make vm`, by its name in test/vm/kernel.sh
@@ -381,7 +382,7 @@ system_dir = $(DESTDIR)$(PREFIX)/lib
 # The module's source for DKMS: all that Kbuild builds from, without the tests
 VERSION = $(shell sed -n 's/^\#define HWTIMER_VERSION "\(.*\)"/\1/p' version.h)
 ROOMS = $(sort $(dir $(shell sed -n '/^hwtimer-y :=/,/[^\\]$$/ s/^\t\([a-z_/]*\.o\).*/\1/p' Kbuild)))
-DKMS_SOURCES = dkms.conf Kbuild \
+DKMS_SOURCES = dkms.conf COPYING Kbuild \
 	$(wildcard $(addsuffix *.[ch],$(ROOMS)) uapi/linux/*.h)
 dkms_dir = $(DESTDIR)/usr/src/hwtimer-$(VERSION)
 
@@ -391,7 +392,7 @@ install: install-module install-programs install-system ## install everything (a
 .PHONY: uninstall
 uninstall: ## remove the installed files (as root)
 	rm -f '$(DESTDIR)/lib/modules/$(KVER)/updates'/hwtimer.ko*
-	$(if $(DESTDIR),,depmod $(KVER))
+	$(if $(DESTDIR),,[ ! -d '/lib/modules/$(KVER)' ] || depmod $(KVER))
 	+$(LIBRARY) uninstall
 	rm -f '$(DESTDIR)$(PREFIX)/bin/hwtimerctl' \
 		'$(completion_dir)/hwtimerctl' '$(zsh_dir)/_hwtimerctl' \

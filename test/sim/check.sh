@@ -106,7 +106,7 @@ run_all_parts()
 	state=$({
 		gcc --version
 		cat Kbuild test/sim/Makefile
-		{ module_files; find sim bench/wheel/include -name '*.[ch]'; } |
+		{ module_files; find test/sim bench/wheel/include -name '*.[ch]'; } |
 			sort | xargs sha256sum
 	} | sha256sum)
 	finished=$BUILD_DIR/sim/done-${state%% *}

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <time.h>
 
+#include "checkers.h"
 #include "libhwtimer.h"
 
 /* Number of events that the module copies at a time */
@@ -118,6 +119,13 @@ static inline int64_t hwt_read_clock(const struct hwt *hwt)
 		return hwt_manual_now(hwt->manual);
 	clock_gettime(hwt->clock, &time);
 	return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+/* Gives the program a number. */
+static inline void hwt_give(uint64_t *to, uint64_t value)
+{
+	*to = value;
+	hwt_written(to, sizeof(*to));
 }
 
 /* An address that no other thread has */

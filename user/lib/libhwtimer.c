@@ -21,14 +21,55 @@
 /* The major number of all misc devices. */
 #define MISC_MAJOR 10
 
-static int call(const struct hwt *hwt, unsigned long command, void *argument)
+/* An array of results of a call. There may be none, if the program wants none. */
+static void array_written(uint64_t array, size_t size)
+{
+	if (array)
+		hwt_written((const void *)(uintptr_t)array, size);
+}
+
+/*
+ * What a call has written, which has returned @ret. Both tools know that the argument itself is
+ * written, by the number of the command, but not the arrays that it names.
+ */
+static void answer_written(unsigned long command, const void *argument, int ret)
+{
+	const struct hwtimer_submit *submit = argument;
+	const struct hwtimer_bulk *bulk = argument;
+	const struct hwtimer_list *list = argument;
+
+	if (command == HWTIMER_IOC_SUBMIT)
+		array_written(submit->requests,
+			      ret * sizeof(struct hwtimer_request));
+	if (command == HWTIMER_IOC_BULK)
+		array_written(bulk->results, ret * sizeof(uint64_t));
+	if (command == HWTIMER_IOC_LIST || command == HWTIMER_IOC_CANCEL_ALL)
+		array_written(list->timers, ret * sizeof(struct hwtimer_timer));
+}
+
+/* Does a call whose argument is the program's. */
+static int pass(const struct hwt *hwt, unsigned long command, void *argument)
 {
 	int ret;
 
-	if (hwt->manual)
-		return hwt_manual_call(hwt->manual, command, argument);
-	ret = ioctl(hwt->fd, command, argument);
-	return ret < 0 ? -errno : ret;
+	if (hwt->manual) {
+		ret = hwt_manual_call(hwt->manual, command, argument);
+		if (_IOC_DIR(command) & _IOC_READ)
+			hwt_written(argument, _IOC_SIZE(command));
+	} else {
+		ret = ioctl(hwt->fd, command, argument);
+		ret = ret < 0 ? -errno : ret;
+	}
+	if (ret > 0)
+		answer_written(command, argument, ret);
+	return ret;
+}
+
+/* The library has made the argument; MemorySanitizer would ask whether somebody has written it. */
+static int call(const struct hwt *hwt, unsigned long command, void *argument)
+{
+	hwt_written(argument, _IOC_SIZE(command));
+	return pass(hwt, command, argument);
 }
 
 /* The command for a structure as long as the program knows it */
@@ -138,6 +179,7 @@ static int instance_new(struct hwt **hwt,
 	int err;
 
 	*hwt = NULL;
+	hwt_written(hwt, sizeof(*hwt));
 	if (flags & ~HWT_NONBLOCK)
 		return -EINVAL;
 	new = calloc(1, sizeof(*new));
@@ -216,7 +258,7 @@ int hwt_setup_sized(struct hwt *hwt, const struct hwtimer_setup *setup,
 
 	if (hwt_active(hwt))
 		return -EBUSY;
-	err = call(hwt, sized(HWTIMER_IOC_SETUP, size), (void *)setup);
+	err = pass(hwt, sized(HWTIMER_IOC_SETUP, size), (void *)setup);
 	if (!err) {
 		hwt->clock_known = false;
 		hwt->now = NOW_UNKNOWN;
@@ -226,14 +268,14 @@ int hwt_setup_sized(struct hwt *hwt, const struct hwtimer_setup *setup,
 
 int hwt_info_sized(struct hwt *hwt, struct hwtimer_info *info, size_t size)
 {
-	return call(hwt, sized(HWTIMER_IOC_INFO, size), info);
+	return pass(hwt, sized(HWTIMER_IOC_INFO, size), info);
 }
 
 /* ---- one timer ---- */
 
 int hwt_schedule_request(struct hwt *hwt, struct hwtimer_request *request)
 {
-	return call(hwt, HWTIMER_IOC_SCHEDULE, request);
+	return pass(hwt, HWTIMER_IOC_SCHEDULE, request);
 }
 
 static int schedule(struct hwt *hwt, unsigned int flags, int64_t time,
@@ -244,10 +286,10 @@ static int schedule(struct hwt *hwt, unsigned int flags, int64_t time,
 		.time = time,
 		.user_data = user_data,
 	};
-	int err = hwt_schedule_request(hwt, &request);
+	int err = call(hwt, HWTIMER_IOC_SCHEDULE, &request);
 
 	if (!err && id)
-		*id = request.id;
+		hwt_give(id, request.id);
 	return err;
 }
 
@@ -363,7 +405,7 @@ int hwt_reschedule_at(struct hwt *hwt, uint64_t id, uint64_t deadline)
 
 int hwt_reschedule_request(struct hwt *hwt, struct hwtimer_request *request)
 {
-	return call(hwt, HWTIMER_IOC_RESCHEDULE, request);
+	return pass(hwt, HWTIMER_IOC_RESCHEDULE, request);
 }
 
 static int rearm(struct hwt *hwt, unsigned int flags, uint64_t *id,
@@ -375,7 +417,7 @@ static int rearm(struct hwt *hwt, unsigned int flags, uint64_t *id,
 		.time = time,
 		.user_data = user_data,
 	};
-	int err = hwt_reschedule_request(hwt, &request);
+	int err = call(hwt, HWTIMER_IOC_RESCHEDULE, &request);
 
 	if (!err)
 		*id = request.id;
@@ -490,9 +532,17 @@ int hwt_submit(struct hwt *hwt, struct hwtimer_request *requests,
 
 /* ---- queries, stop and notification ---- */
 
+/* The program need not write what the module does not look at, but valgrind would miss it. */
 int hwt_query(struct hwt *hwt, struct hwtimer_timer *timer)
 {
-	return call(hwt, HWTIMER_IOC_QUERY, timer);
+	struct hwtimer_timer query = { .id = timer->id };
+	int err = call(hwt, HWTIMER_IOC_QUERY, &query);
+
+	if (err)
+		return err;
+	*timer = query;
+	hwt_written(timer, sizeof(*timer));
+	return 0;
 }
 
 int hwt_cancel_all(struct hwt *hwt, unsigned int flags, uint64_t *cancelled)
@@ -512,7 +562,7 @@ int hwt_cancel_all(struct hwt *hwt, unsigned int flags, uint64_t *cancelled)
 			hwt_timers_end(hwt);
 	}
 	if (cancelled)
-		*cancelled = ended;
+		hwt_give(cancelled, ended);
 	return ret;
 }
 
@@ -522,7 +572,7 @@ int hwt_next_time(struct hwt *hwt, uint64_t *remaining)
 	int err = hwt_info(hwt, &info);
 
 	if (!err)
-		*remaining = info.until_next;
+		hwt_give(remaining, info.until_next);
 	return err;
 }
 
@@ -560,7 +610,7 @@ int hwt_stop(struct hwt *hwt, uint64_t *cursor, struct hwtimer_timer *timers,
 
 int hwt_stats_sized(struct hwt *hwt, struct hwtimer_stats *stats, size_t size)
 {
-	return call(hwt, sized(HWTIMER_IOC_STATS, size), stats);
+	return pass(hwt, sized(HWTIMER_IOC_STATS, size), stats);
 }
 
 int hwt_notify(struct hwt *hwt, unsigned int events, uint64_t delay)
@@ -575,6 +625,16 @@ int hwt_notify(struct hwt *hwt, unsigned int events, uint64_t delay)
 
 /* ---- events ---- */
 
+static int manual_read(struct hwt *hwt, struct hwtimer_event *events,
+		       unsigned int count)
+{
+	int ret = hwt_manual_read(hwt->manual, events, count, hwt->waits);
+
+	if (ret > 0)
+		hwt_written(events, ret * sizeof(*events));
+	return ret;
+}
+
 /* The module tells the end as files do, by 0 bytes, and the library by an error. */
 static int read_events(struct hwt *hwt, struct hwtimer_event *events,
 		       unsigned int count)
@@ -584,7 +644,7 @@ static int read_events(struct hwt *hwt, struct hwtimer_event *events,
 	if (count > INT_MAX / sizeof(*events))
 		count = INT_MAX / sizeof(*events);
 	if (hwt->manual)
-		return hwt_manual_read(hwt->manual, events, count, hwt->waits);
+		return manual_read(hwt, events, count);
 	bytes = read(hwt->fd, events, count * sizeof(*events));
 	if (bytes < 0)
 		return -errno;
@@ -630,6 +690,7 @@ int hwt_next(struct hwt *hwt, struct hwtimer_event *event)
 	if (ret < 0)
 		return ret;
 	*event = hwt->events[hwt->first++];
+	hwt_written(event, sizeof(*event));
 	hwt->count--;
 	note_reader(hwt);
 	return 1;
@@ -662,8 +723,11 @@ static void dispatch_one(struct hwt *hwt, hwt_callback callback, void *arg)
 	hwt->count--;
 	if (!hwt->count)
 		note_reader(hwt);
-	if (!(hwt->timers && hwt_timers_take(hwt, &event)) && callback)
-		callback(arg, &event);
+	if ((hwt->timers && hwt_timers_take(hwt, &event)) || !callback)
+		return;
+	hwt_written(&event, sizeof(event));
+	hwt_will_call_back();
+	callback(arg, &event);
 }
 
 /*
@@ -700,6 +764,7 @@ static int wait_for_refused(struct hwt *hwt)
 	ms = hwt_wait_ms(hwt, -1);
 	if (ms < 0)
 		return 0;
+	hwt_written(&ready, sizeof(ready));
 	ret = poll(&ready, 1, ms);
 	hwt->now = NOW_UNKNOWN;
 	if (ret < 0)

@@ -5,6 +5,7 @@ In a loop of asyncio:
 
     await hwtimer.sleep(1.5)
     handle = hwtimer.call_later(30, connection.close)
+    handle.reschedule(loop.time() + 30) # a store, if that is later than before
     handle.cancel()                     # after this, no callback comes
 
 Everywhere else, Instance has timers by their ids, with events to be read, and timers with

@@ -79,9 +79,13 @@ class BulkError(OSError):
 
 
 def seconds(number: float) -> int:
-    """Returns @number seconds as whole ns, rounded up: a timer is never early."""
+    """Returns @number seconds as whole ns, rounded up: a timer is never early. What a float is
+    above the number that was written, such as 2.1, does not make it a ns more, nor a tick."""
     whole = math.floor(number)
-    return whole * 10**9 + math.ceil((number - whole) * 10**9)
+    rest = (number - whole) * 10**9
+    nearest = round(rest)
+    written = abs(rest - nearest) <= math.ulp(number) * 0.5e9
+    return whole * 10**9 + (nearest if written else math.ceil(rest))
 
 
 def _number(value: int, name: str, most: int) -> int:

@@ -169,6 +169,17 @@ class InALoop(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(what, "sixty")
         self.assertLessEqual(when, 60.002)
 
+    async def test_push(self):
+        handle = self.timers.call_later(1, self.say, "pushed")
+        self.assertTrue(handle.reschedule(handle.when() + 2.1))
+        await self.timers.advance(3)
+        self.assertEqual(self.said, [])
+        await self.timers.advance(0.1)
+        self.assertEqual(self.said, [("pushed", 3.1)])
+        self.timers.call_at(self.timers.time() + 0.1, self.say, "at")
+        await self.timers.advance(0.1)
+        self.assertEqual(self.said[1:], [("at", 3.2)])
+
     async def test_many_are_due(self):
         for i in range(1000):
             hwtimer.call_later(1 + i % 2, self.say, i)
