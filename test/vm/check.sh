@@ -704,8 +704,19 @@ step_demo()
 	queue demo-terminal "$UML_KERNEL" tap "$VM_DIR/terminal-test.py" \
 		make --no-print-directory vm KERNEL="$UML_KERNEL"
 	prepare "$VM_DIR/build.sh" stock-6.12
-	queue demo-terminal stock-6.12 tap "$VM_DIR/terminal-test.py" --once \
-		make --no-print-directory vm KERNEL=stock-6.12
+	queue demo-terminal host tap terminal_outside
+}
+
+# The same in QEMU, on a PATH without Debian's programs, with a kernel that is given by hand
+terminal_outside()
+{
+	local entry
+
+	entry=$("$VM_DIR/kernel.sh" stock-6.12)
+	make_outside "$HWTIMER_RUN/outside"
+	PATH=$HWTIMER_RUN/outside "$VM_DIR/terminal-test.py" --once \
+		make --no-print-directory vm KERNEL=host VMLINUZ="$entry/vmlinuz" \
+		KDIR="$entry/build" MODULES="$entry/lib/modules/$(<"$entry/release")"
 }
 
 step_readme()

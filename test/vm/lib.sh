@@ -395,6 +395,15 @@ need_debian()
 			"run here with KERNEL=host (Documentation/installing.md)"
 }
 
+# make_outside DIRECTORY: a PATH as on another distribution, for tests: links to all programs of this
+# machine but Debian's
+make_outside()
+{
+	mkdir -p "$1"
+	ln -sf /usr/bin/* /usr/sbin/* "$1"
+	rm -f "$1"/apt* "$1"/dpkg*
+}
+
 # find_busybox: sets BUSYBOX to a static one, as a test machine has no libraries
 find_busybox()
 {

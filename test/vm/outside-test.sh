@@ -36,7 +36,7 @@ main()
 	check "outside: each command of make help is known here" all_known
 	for target in $ARCHIVE; do
 		check "outside: make $target says at once that it needs Debian" \
-			says "$NO_DEBIAN" make_outside "$target" OPS=1
+			says "$NO_DEBIAN" outside_make "$target" OPS=1
 	done
 	check "outside: so does a step of make check" \
 		says "$NO_DEBIAN" outside test/vm/check.sh lint
@@ -44,10 +44,10 @@ main()
 		says "the kernel redis $NO_DEBIAN" outside test/vm/kernel.sh redis
 	check "outside: another architecture is named" names_architecture
 	check "outside: make says which headers are missing" \
-		says "no headers of a kernel in /nowhere: " make_outside modules KDIR=/nowhere
+		says "no headers of a kernel in /nowhere: " outside_make modules KDIR=/nowhere
 	check "outside: a kernel that is given by hand needs its image" says \
 		"no image of the kernel made-up that this user may read: VMLINUZ=FILE" \
-		make_outside demo KERNEL=host VMLINUZ=/nowhere "${GIVEN[@]}"
+		outside_make demo KERNEL=host VMLINUZ=/nowhere "${GIVEN[@]}"
 	check "outside: and gets an entry" host_kernel
 	check "outside: a library that is missing is named" names_packages
 	check "outside: hwtimerd builds with what pkg-config finds" builds_daemon
@@ -61,11 +61,11 @@ main()
 		finds "installed made-up" debian "export HWTIMER_INSTALL=1; $NEED"
 	for target in check check-all demo; do
 		check "outside: make $target may install" \
-			finds "HWTIMER_INSTALL is 1 set" make_outside SHELL="$TEMP/shell" "$target"
+			finds "HWTIMER_INSTALL is 1 set" outside_make SHELL="$TEMP/shell" "$target"
 	done
 	for target in vm lint kunit bench daemon; do
 		check "outside: make $target may not" \
-			finds "HWTIMER_INSTALL is not set" make_outside SHELL="$TEMP/shell" "$target"
+			finds "HWTIMER_INSTALL is not set" outside_make SHELL="$TEMP/shell" "$target"
 	done
 	check "outside: only one place installs packages" one_place
 	[ "$FAILURES" -eq 0 ]
@@ -77,10 +77,9 @@ prepare_tree()
 {
 	local file
 
-	mkdir "$TREE" "$OUTSIDE" "$DEBIAN" "$TEMP/modules"
+	mkdir "$TREE" "$DEBIAN" "$TEMP/modules"
+	make_outside "$OUTSIDE"
 	source_files | (cd "$REPO_DIR" && xargs -0 cp --parents --target-directory "$TREE")
-	ln -s /usr/bin/* /usr/sbin/* "$OUTSIDE" 2>/dev/null || true
-	rm -f "$OUTSIDE"/apt* "$OUTSIDE"/dpkg*
 
 	# Headers of a kernel, as far as somebody asks for them
 	mkdir -p "$TEMP/headers/include/config"
@@ -107,7 +106,7 @@ outside()
 		HWTIMER_CACHE="$TEMP/cache" "$@" </dev/null)
 }
 
-make_outside()
+outside_make()
 {
 	outside make --no-print-directory "$@"
 }
@@ -149,7 +148,7 @@ names_architecture()
 	rm "$OUTSIDE/uname"
 	printf '#!/bin/sh\necho made-up\n' >"$OUTSIDE/uname"
 	chmod +x "$OUTSIDE/uname"
-	says "$text" make_outside lint || return
+	says "$text" outside_make lint || return
 	ln -sf /usr/bin/uname "$OUTSIDE/uname"
 }
 
@@ -168,7 +167,7 @@ names_packages()
 {
 	mv "$OUTSIDE/pkg-config" "$OUTSIDE/pkgconf" "$TEMP"
 	says "missing, by the names of Debian's packages: libhiredis-dev libevent-dev. There is no apt-get" \
-		make_outside daemon || return
+		outside_make daemon || return
 	mv "$TEMP/pkg-config" "$TEMP/pkgconf" "$OUTSIDE"
 }
 
@@ -180,7 +179,7 @@ builds_daemon()
 	mkdir "$there"
 	sed "s|^libdir=.*|libdir=$there|" \
 		"$(pkg-config --variable pcfiledir hiredis)/hiredis.pc" >"$there/hiredis.pc"
-	make_outside daemon CFLAGS=-O0 PKG_CONFIG_PATH="$there" | tee "$TEMP/said"
+	outside_make daemon CFLAGS=-O0 PKG_CONFIG_PATH="$there" | tee "$TEMP/said"
 	grep -q -e "-L$there" "$TEMP/said" && outside build/daemon/hwtimerd --version
 }
 
