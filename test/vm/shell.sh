@@ -23,19 +23,22 @@ OPTIONS=()
 
 main()
 {
-	local kernel=$1 file
+	local kernel=$1 file emulator=
 
 	shift
+	[[ $kernel == uml-* ]] || emulator=qemu-system-x86
 	[ "$kernel" = host ] || need_debian "the kernel $kernel"
 	[ -t 0 ] || die "make vm needs a terminal for its standard input"
-	need_packages build-essential libc6-dev busybox-static cpio
+	need_packages build-essential libc6-dev busybox-static cpio $emulator
 	"$VM_DIR/build.sh" "$kernel" >/dev/null
 	make --silent demo-programs
 	for file in "$BUILD_DIR/$kernel/hwtimer.ko" "$BUILD_DIR/demo/hwtimer-demo" "$@"; do
 		OPTIONS+=(--file "$file=/hwtimer/${file##*/}")
 	done
 	case $kernel in
-	stock-* | rt-* | uml-* | host) install_all && share_all ;;
+	stock-* | rt-* | uml-* | host)
+		install_all
+		share_all ;;
 	*)
 		make --silent -C user/tool OUT="$BUILD_DIR/tool-static" LDFLAGS=-static
 		OPTIONS+=(--file "$BUILD_DIR/tool-static/hwtimerctl=/hwtimer/hwtimerctl") ;;
@@ -52,7 +55,7 @@ install_all()
 	local dir=$ROOT/opt/hwtimer
 
 	offer_packages pkg-config libjansson-dev libhiredis-dev libevent-dev redis-tools python3 \
-		gnuplot-nox || say "the VM goes without some of its programs, as there are $WHY"
+		gnuplot-nox || say "the VM goes without some programs. $WHY"
 	rm -rf "$ROOT"
 	make --silent -C user/lib OUT="$BUILD_DIR/lib" PREFIX=/opt/hwtimer DESTDIR="$ROOT" install
 	make --silent tool
