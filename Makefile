@@ -249,12 +249,13 @@ bench-programs: | compiler
 library_packages = pkg-config --exists $(1) 2>/dev/null || \
 	bash -c '. test/vm/lib.sh && need_packages $(2)'
 
-# One example talks to Redis, with hiredis, and one has a ring, with liburing; without these, they
-# are left out.
+# One example talks to Redis, with hiredis, one has a ring, with liburing, and one a loop of libuv;
+# without these, they are left out.
 .PHONY: examples
 examples: | compiler ## programs as a user would write them, in build/examples
 	@$(call library_packages,hiredis,pkg-config libhiredis-dev) || true
 	@$(call library_packages,liburing,pkg-config liburing-dev) || true
+	@$(call library_packages,libuv,pkg-config libuv1-dev) || true
 	@$(MAKE) --no-print-directory -C examples OUT='$(CURDIR)/build/examples'
 
 DAEMON = $(MAKE) --no-print-directory -C user/daemon
@@ -310,10 +311,10 @@ tenants-programs: | compiler
 fuzz-programs: | compiler
 	@$(MAKE) --no-print-directory -C test/fuzz OUT='$(CURDIR)/build/fuzz'
 
-# The examples of these pages are their blocks of C that have a main(). What the first one
-# prints is the block after it that has no language.
+# The examples of these pages are their blocks of C that have a main(), but for servers. What the
+# first one prints is the block after it that has no language.
 README_EXAMPLES = example-1 example-2 example-3 example-4 example-5 example-6
-EXAMPLE_PAGES = README.md Documentation/guide.md Documentation/coming-from.md
+EXAMPLE_PAGES = README.md Documentation/guide.md Documentation/calls.md Documentation/coming-from.md
 
 .PHONY: readme-programs
 readme-programs: $(README_EXAMPLES:%=build/readme/%) build/readme/expected-1
@@ -321,7 +322,7 @@ readme-programs: $(README_EXAMPLES:%=build/readme/%) build/readme/expected-1
 build/readme/example-%.c: $(EXAMPLE_PAGES)
 	@mkdir -p $(@D)
 	@awk -v wanted=$* '/^```c$$/ { text = ""; inside = 1; next } \
-	      /^```/ && inside { inside = 0; found += text ~ /main\(/; \
+	      /^```/ && inside { inside = 0; found += text ~ /main\(/ && text !~ /listen\(/; \
 				 if (found == wanted) { printf "%s", text; exit } } \
 	      inside { text = text $$0 "\n" } \
 	      END { exit found != wanted }' \
