@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* An echo server: epoll-server [PORT [MS]]. A client that is silent for MS is closed. */
-#define _GNU_SOURCE
 #include <err.h>
 #include <hwtimer_epoll.h>
 #include <netinet/in.h>
@@ -28,7 +27,7 @@ static void on_idle(struct hwt_timer *timer)
 
 static void accept_one(int listener, int epoll)
 {
-	int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
+	int fd = accept(listener, NULL, NULL);
 	struct connection *connection = calloc(1, sizeof(*connection));
 	struct epoll_event event = { EPOLLIN, { .ptr = connection } };
 
@@ -46,9 +45,10 @@ static void accept_one(int listener, int epoll)
 static void echo(struct connection *connection)
 {
 	char text[4096];
-	ssize_t n = recv(connection->fd, text, sizeof(text), 0);
+	int flags = MSG_DONTWAIT | MSG_NOSIGNAL;
+	ssize_t n = recv(connection->fd, text, sizeof(text), flags);
 
-	if (n > 0 && send(connection->fd, text, n, MSG_NOSIGNAL) == n)
+	if (n > 0 && send(connection->fd, text, n, flags) == n)
 		hwt_timer_again(&connection->idle); /* no system call */
 	else if (n >= 0 || errno != EAGAIN)
 		close_connection(connection);

@@ -2,7 +2,7 @@
 /*
  * Counts the system calls that a program makes for its timers once it has accepted its last
  * connection: all ioctls of hwtimer, and all calls of read(). Linked into a program whose
- * sockets use recv(), with -Wl,--wrap=ioctl,--wrap=read,--wrap=accept4. Prints the count
+ * sockets use recv(), with -Wl,--wrap=ioctl,--wrap=read,--wrap=accept. Prints the count
  * when SIGTERM ends the program.
  */
 #include <signal.h>
@@ -35,10 +35,9 @@ ssize_t __wrap_read(int fd, void *buffer, size_t size)
 	return __real_read(fd, buffer, size);
 }
 
-int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *length,
-		   int flags)
+int __wrap_accept(int fd, struct sockaddr *address, socklen_t *length)
 {
-	int connection = __real_accept4(fd, address, length, flags);
+	int connection = __real_accept(fd, address, length);
 
 	if (connection >= 0) {
 		commands = 0;
