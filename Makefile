@@ -14,7 +14,8 @@ endif
 export PATH := $(PATH):/usr/sbin:/sbin
 
 KDIR ?= /lib/modules/$(shell uname -r)/build
-KVER = $(shell cat $(KDIR)/include/config/kernel.release)
+# Without headers, nothing can be built, but uninstalled.
+KVER = $(or $(shell cat $(KDIR)/include/config/kernel.release 2>/dev/null),$(shell uname -r))
 PREFIX ?= /usr/local
 
 # The kernel of `make demo` and `make vm`, by its name in test/vm/kernel.sh
@@ -311,8 +312,8 @@ tenants-programs: | compiler
 fuzz-programs: | compiler
 	@$(MAKE) --no-print-directory -C test/fuzz OUT='$(CURDIR)/build/fuzz'
 
-# The examples of these pages are their blocks of C that have a main(), but for servers. What the
-# first one prints is the block after it that has no language.
+# The examples of these pages are their blocks of C that have a main() and need the device, but for
+# servers. What the first one prints is the block after it that has no language.
 README_EXAMPLES = example-1 example-2 example-3 example-4 example-5 example-6
 EXAMPLE_PAGES = README.md Documentation/guide.md Documentation/calls.md Documentation/coming-from.md
 
@@ -322,8 +323,9 @@ readme-programs: $(README_EXAMPLES:%=build/readme/%) build/readme/expected-1
 build/readme/example-%.c: $(EXAMPLE_PAGES)
 	@mkdir -p $(@D)
 	@awk -v wanted=$* '/^```c$$/ { text = ""; inside = 1; next } \
-	      /^```/ && inside { inside = 0; found += text ~ /main\(/ && text !~ /listen\(/; \
-				 if (found == wanted) { printf "%s", text; exit } } \
+	      /^```/ && inside { inside = 0; \
+				 is = text ~ /main\(/ && text !~ /hwt_open_manual|listen\(/; found += is; \
+				 if (is && found == wanted) { printf "%s", text; exit } } \
 	      inside { text = text $$0 "\n" } \
 	      END { exit found != wanted }' \
 		$^ >$@.new || { echo "$^: no example $*" >&2; exit 1; }
@@ -381,7 +383,7 @@ system_dir = $(DESTDIR)$(PREFIX)/lib
 # The module's source for DKMS: all that Kbuild builds from, without the tests
 VERSION = $(shell sed -n 's/^\#define HWTIMER_VERSION "\(.*\)"/\1/p' version.h)
 ROOMS = $(sort $(dir $(shell sed -n '/^hwtimer-y :=/,/[^\\]$$/ s/^\t\([a-z_/]*\.o\).*/\1/p' Kbuild)))
-DKMS_SOURCES = dkms.conf Kbuild \
+DKMS_SOURCES = dkms.conf COPYING Kbuild \
 	$(wildcard $(addsuffix *.[ch],$(ROOMS)) uapi/linux/*.h)
 dkms_dir = $(DESTDIR)/usr/src/hwtimer-$(VERSION)
 
@@ -391,7 +393,7 @@ install: install-module install-programs install-system ## install everything (a
 .PHONY: uninstall
 uninstall: ## remove the installed files (as root)
 	rm -f '$(DESTDIR)/lib/modules/$(KVER)/updates'/hwtimer.ko*
-	$(if $(DESTDIR),,depmod $(KVER))
+	$(if $(DESTDIR),,[ ! -d '/lib/modules/$(KVER)' ] || depmod $(KVER))
 	+$(LIBRARY) uninstall
 	rm -f '$(DESTDIR)$(PREFIX)/bin/hwtimerctl' \
 		'$(completion_dir)/hwtimerctl' '$(zsh_dir)/_hwtimerctl' \

@@ -16,18 +16,11 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport):
         self.transport = transport
-        self.due = self.now() + TIMEOUT
-        self.idle = self.timers.call_at(self.due, self.on_idle)
+        self.idle = self.timers.call_later(TIMEOUT, transport.abort)
 
     def data_received(self, data):
-        self.due = self.now() + TIMEOUT  # no system call for the timer
+        self.idle.reschedule(self.now() + TIMEOUT)  # no system call
         self.transport.write(data)
-
-    def on_idle(self):
-        if self.now() < self.due:  # it was pushed out
-            self.idle = self.timers.call_at(self.due, self.on_idle)
-        else:
-            self.transport.abort()
 
     def connection_lost(self, error):
         self.idle.cancel()

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,6 +33,16 @@ static inline int must_not_fail(int ret, const char *call)
 	if (ret < 0)
 		errx(1, "%s: %s", call, strerror(-ret));
 	return ret;
+}
+
+/* A random number below @limit */
+static inline uint64_t random_below(uint64_t limit)
+{
+	uint64_t number;
+
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		err(1, "getrandom");
+	return number % limit;
 }
 
 static inline struct hwt *open_wheel(unsigned int flags, clockid_t clock)

@@ -9,6 +9,7 @@
  *
  * SIGTERM releases the locks. The program fails if it lost a lock.
  */
+#include <inttypes.h>
 #include <poll.h>
 #include <hiredis/hiredis.h>
 
@@ -91,7 +92,7 @@ static void on_timer(void *unused, const struct hwtimer_event *event)
 
 static void connect_to_redis(void)
 {
-	snprintf(owner, sizeof(owner), "%08x%08x", arc4random(), arc4random());
+	snprintf(owner, sizeof(owner), "%016" PRIx64, random_below(UINT64_MAX));
 	redis = redisConnect("127.0.0.1", port);
 	while (redis && redis->err && another_try("Redis"))
 		redisReconnect(redis);

@@ -57,7 +57,7 @@ static unsigned long longest_wait(unsigned long failures)
 static void wait_for_next(struct task *task)
 {
 	task->most = longest_wait(task->failures) * MS;
-	task->delay = arc4random_uniform(task->most / 1000 + 1) * 1000ULL;
+	task->delay = random_below(task->most / 1000 + 1) * 1000;
 	task->since = now_ns(CLOCK_MONOTONIC);
 	must(hwt_schedule(hwt, task->delay, task - all, NULL));
 }

@@ -88,6 +88,7 @@ adapters_shared x .   .     .     .       .        .     .        .     .       
 tool        x   .     -     x     .       .        a     .        -     .        a       .
 snapshot    a   .     -     x     .       .        a     .        -     .        a       .
 trace       .   .     .     x     .       .        x     .        x     .        a       .
+realtime    -   -     -     x     .       -        a     -        -     -        a       .
 debugfs     .   .     x     x     .       .        a     .        x     .        a       .
 limits      -   -     x     x     .       a        a     -        x     -        a       .
 user_limits x   .     x     x     .       a        x     -        x     -        a       .
@@ -95,7 +96,7 @@ user_limits x   .     x     x     .       a        x     -        x     -       
 
 # Programs that have the kernel change its own code: each tracepoint that is switched on or
 # off does
-PATCHING_PROGRAMS="trace"
+PATCHING_PROGRAMS="trace realtime"
 
 # Programs that run alone, with small limits
 SMALL_PROGRAMS="limits user_limits"
@@ -549,7 +550,10 @@ check_priority()
 		[ "$(policy_of "$(worker_pids)")" = "0 0" ]
 	unload
 	load rt_prio=7 workers=1 || return
-	check "timers work with a real-time worker" quietly ./poll
+	set_processors 0
+	check "no ordinary thread stands between a timer and a real-time program" \
+		quietly ./realtime
+	set_processors 1
 	check "rt_prio=7 makes the worker SCHED_FIFO, 7" \
 		[ "$(policy_of "$(worker_pids)")" = "1 7" ]
 	unload

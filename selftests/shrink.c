@@ -38,7 +38,7 @@ static void await_step(int fd, unsigned int steps)
 		sched_yield();
 }
 
-enum end { CANCEL, CANCEL_ALL, EXPIRE, HAND_BACK };
+enum end { CANCEL, CANCEL_ALL, EXPIRE, DISCARD, ACKNOWLEDGE, HAND_BACK };
 
 static void hand_back(struct __test_metadata *_metadata, int fd, unsigned int n)
 {
@@ -53,11 +53,26 @@ static void hand_back(struct __test_metadata *_metadata, int fd, unsigned int n)
 	ASSERT_EQ(0, n);
 }
 
+static void acknowledge(struct __test_metadata *_metadata, int fd,
+			unsigned int n)
+{
+	struct hwtimer_event events[BATCH];
+
+	while (n) {
+		unsigned int got = n < BATCH ? n : BATCH;
+
+		ASSERT_EQ(got, dev_collect(fd, events, got));
+		ASSERT_EQ(got, dev_ack(fd, got));
+		n -= got;
+	}
+}
+
 /* Has @n timers come and go; their ids go to @ids. */
 static void come_and_go(struct __test_metadata *_metadata, int fd,
 			unsigned int n, enum end end, __u64 *ids)
 {
-	__u64 delay = end == EXPIRE ? 0 : HOUR;
+	bool due = end == EXPIRE || end == DISCARD || end == ACKNOWLEDGE;
+	__u64 delay = due ? 0 : HOUR;
 
 	ASSERT_EQ(n, dev_schedule_many(fd, n, 0, delay, ids));
 	switch (end) {
@@ -69,6 +84,13 @@ static void come_and_go(struct __test_metadata *_metadata, int fd,
 		break;
 	case EXPIRE:
 		ASSERT_EQ(n, dev_discard_events(fd, n));
+		break;
+	case DISCARD:
+		ASSERT_EQ(n, dev_bulk(fd, HWTIMER_OP_CANCEL,
+				      HWTIMER_REQ_DISCARD, ids, NULL, n));
+		break;
+	case ACKNOWLEDGE:
+		acknowledge(_metadata, fd, n);
 		break;
 	case HAND_BACK:
 		hand_back(_metadata, fd, n);
@@ -171,6 +193,39 @@ TEST_F(shrink, after_events_were_read)
 	expect_small(_metadata, self->fd, self->n);
 	come_and_go(_metadata, self->fd, self->n, EXPIRE, self->others);
 	expect_nobody(_metadata, self->fd, self->n, self->ids);
+}
+
+TEST_F(shrink, after_events_were_discarded)
+{
+	come_and_go(_metadata, self->fd, self->n, DISCARD, self->ids);
+	expect_small(_metadata, self->fd, self->n);
+}
+
+TEST_F(shrink, after_events_were_acknowledged)
+{
+	int fd = dev_open_as((struct hwtimer_setup){
+		.kind = variant->setup.kind,
+		.flags = HWTIMER_SETUP_AT_LEAST_ONCE,
+	});
+
+	ASSERT_LE(0, fd);
+	come_and_go(_metadata, fd, self->n, ACKNOWLEDGE, self->ids);
+	expect_small(_metadata, fd, self->n);
+	expect_close(_metadata, fd);
+}
+
+/* Each of them has two records. */
+TEST_F(shrink, after_periodic_timers)
+{
+	unsigned int n = 1 + self->n / 10;
+
+	for (unsigned int i = 0; i < n; i++) {
+		self->ids[i] = dev_every(self->fd, HOUR, HOUR, 0);
+		ASSERT_NE(0, self->ids[i]);
+	}
+	ASSERT_EQ(n, dev_cancel_many(self->fd, n, self->ids));
+	expect_small(_metadata, self->fd, n);
+	expect_nobody(_metadata, self->fd, n, self->ids);
 }
 
 TEST_F(shrink, after_timers_were_handed_back)

@@ -234,6 +234,7 @@ TEST_F(snapshot, list_shows_what_waits)
 	ASSERT_NE(0, dev_at(self->fd, HWTIMER_NEVER, 2));
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	EXPECT_EQ(0, run("list --sort %d %d", getpid(), self->fd));
+	EXPECT_GE(80, widest());
 	EXPECT_TRUE(says(" expired         - once "));
 	EXPECT_TRUE(says(" pending     never once "));
 	EXPECT_EQ(0, run("list --json %d %d", getpid(), self->fd));
@@ -260,6 +261,22 @@ TEST_F(snapshot, list_sorts)
 		EXPECT_LE(strtoull(last + strlen("deadline\": "), NULL, 10),
 			  strtoull(next + strlen("deadline\": "), NULL, 10));
 		last = next;
+	}
+}
+
+/* Each timer has the time left that it has at one moment, so that it grows with the deadline. */
+TEST_F(snapshot, list_reads_the_clock_once)
+{
+	unsigned int count = scaled(50000);
+
+	ASSERT_EQ(count, dev_schedule_many(self->fd, count, 0, HOUR, NULL));
+	/* The deadline minus the time left */
+	EXPECT_EQ(0,
+		  run("list --json %d %d | awk '%s' | uniq | wc -l", getpid(),
+		      self->fd, "{ printf \"%.0f\\n\", $10 - $12 }"));
+	EXPECT_EQ(1, strtoul(output, NULL, 10))
+	{
+		TH_LOG("%s", output);
 	}
 }
 

@@ -18,11 +18,23 @@
 #include <sys/syscall.h>
 #include <termios.h>
 
+static unsigned int count_of(const char *text, const char *word)
+{
+	unsigned int count = 0;
+
+	while ((text = strstr(text, word))) {
+		text += strlen(word);
+		count++;
+	}
+	return count;
+}
+
 TEST(help_is_there)
 {
 	EXPECT_EQ(0, run_tool("--help"));
 	EXPECT_TRUE(says("info"));
 	EXPECT_TRUE(says("stats"));
+	EXPECT_TRUE(says("next"));
 	EXPECT_TRUE(says("owners"));
 	EXPECT_TRUE(says("schedule"));
 	EXPECT_TRUE(says("watch"));
@@ -47,8 +59,8 @@ TEST(help_is_there)
 TEST(each_command_has_help)
 {
 	static const char *const commands[] = {
-		"info", "stats",   "watch",    "plot",	  "list",
-		"save", "restore", "schedule", "metrics", "owners",
+		"info",	   "stats",    "watch",	  "plot",   "list", "save",
+		"restore", "schedule", "metrics", "owners", "next",
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(commands); i++) {
@@ -63,6 +75,7 @@ TEST(each_command_has_help)
 				 commands[i]);
 			EXPECT_EQ(0, run_tool(arguments));
 			EXPECT_TRUE(says(usage));
+			EXPECT_GE(80, widest());
 		}
 		snprintf(arguments, sizeof(arguments), "%s --frobnicate",
 			 commands[i]);
@@ -77,9 +90,32 @@ TEST(each_command_has_help)
 	EXPECT_TRUE(says("-q"));
 }
 
+/* A word that is nearly right gets the right one, and another one none. */
+TEST(misspelt_words_are_guessed)
+{
+	EXPECT_EQ(2, run_tool("lsit"));
+	EXPECT_TRUE(says("unknown command: lsit; did you mean list?\n"));
+	EXPECT_EQ(2, run_tool("help shedule"));
+	EXPECT_TRUE(says("did you mean schedule?\n"));
+	EXPECT_EQ(2, run_tool("frobnicate"));
+	EXPECT_FALSE(says("did you mean"));
+	EXPECT_EQ(2, run_tool("--verison"));
+	EXPECT_TRUE(says("did you mean --version?\n"));
+	EXPECT_EQ(2, run_tool("schedule 1s --slakc 1s"));
+	EXPECT_TRUE(says("unknown option: --slakc; did you mean --slack?\n"));
+	EXPECT_EQ(2, run_tool("schedule 1s --often"));
+	EXPECT_FALSE(says("did you mean"));
+	EXPECT_EQ(2, run_tool("stats --json=yes"));
+	EXPECT_TRUE(says("this option takes no value: --json=yes\n"));
+	/* The option that is wrong, and not the one before it */
+	EXPECT_EQ(2, run_tool("schedule --slack=1s -xz"));
+	EXPECT_TRUE(says("unknown option: -x\n"));
+}
+
 TEST(info_tells_what_there_is)
 {
 	EXPECT_EQ(0, run_tool("info"));
+	EXPECT_GE(80, widest());
 	EXPECT_TRUE(says("0.9 (module), 0.9 (hwtimerctl)"));
 	EXPECT_TRUE(says("tick 1.00ms"));
 	EXPECT_TRUE(says("10.0us to 1.00h"));
@@ -139,6 +175,23 @@ TEST(wrong_times_are_told)
 	EXPECT_TRUE(says("invalid time \"5\": give a unit, e.g. 5s"));
 	EXPECT_EQ(2, run_tool("schedule 1s --slack 0.5"));
 	EXPECT_TRUE(says("invalid --slack \"0.5\": give a unit, e.g. 0.5s"));
+	EXPECT_EQ(2, run_tool("schedule 1s --slack 5x"));
+	EXPECT_TRUE(says("\"5x\": write it like 1.5s or 200ms"));
+	EXPECT_EQ(2, run_tool("schedule -1s"));
+	EXPECT_TRUE(says("\"-1s\" is negative"));
+	EXPECT_FALSE(says("option"));
+	EXPECT_EQ(2, run_tool("schedule 1s --slack -1s"));
+	EXPECT_TRUE(says("\"-1s\": it must not be negative"));
+	EXPECT_EQ(2, run_tool("schedule 1s -5"));
+	EXPECT_TRUE(says("\"-5\" is negative"));
+	EXPECT_EQ(2, run_tool("schedule 9999999999h"));
+	EXPECT_TRUE(says("\"9999999999h\": it is too large: at most 106751d"));
+	EXPECT_EQ(2, run_tool("schedule 106752d"));
+	EXPECT_TRUE(says("too large"));
+	EXPECT_EQ(2, run_tool("schedule 1s --repeat 106751d --count no"));
+	EXPECT_TRUE(says("--count"));
+	EXPECT_EQ(2, run_tool("schedule 0.4ns"));
+	EXPECT_TRUE(says("\"0.4ns\": it is less than 1ns"));
 }
 
 TEST(wrong_options_are_told)
@@ -174,6 +227,7 @@ TEST_F(hwtimer, stats_finds_this_process)
 	EXPECT_EQ(0, run_tool("stats"));
 	snprintf(line, sizeof(line), "%7d %3d tool", getpid(), self->fd);
 	EXPECT_TRUE(says(line));
+	EXPECT_GE(80, widest());
 	EXPECT_EQ(0, run_tool("stats --json"));
 	EXPECT_EQ(1, lines());
 	EXPECT_TRUE(says("{\"schema\": \"hwtimer-stats/1\", \"host\": \""));
@@ -234,13 +288,14 @@ TEST_F(hwtimer, watch_shows_this_process)
 		ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
 	ASSERT_EQ(10, dev_schedule_many(self->fd, 10, 0, 0, NULL));
 	ASSERT_TRUE(dev_wait_ready(self->fd, 10));
-	EXPECT_EQ(0, run_tool("watch --once"));
+	EXPECT_EQ(0, run_tool("watch --count 1"));
 	EXPECT_TRUE(says("1 instance, 100 timers pending"));
 	snprintf(line, sizeof(line), "%7d %3d %-12s %7d %5d ", getpid(),
 		 self->fd, "tool", 100, 10);
 	EXPECT_TRUE(says(line));
 	EXPECT_TRUE(says("LATE BY"));
-	EXPECT_TRUE(says("late |"));
+	EXPECT_TRUE(says("    10 |@"));
+	EXPECT_GE(80, widest());
 	/* Nothing to compare with; no terminal; the locale is not UTF-8. */
 	EXPECT_TRUE(says(" - "));
 	EXPECT_FALSE(says("\033"));
@@ -251,7 +306,7 @@ TEST_F(hwtimer, watch_shows_this_process)
 /* One frame of watch: its headline's time, and the line of the only instance */
 struct frame {
 	double seconds;
-	unsigned int rates[4];
+	unsigned int rates[3];
 };
 
 /* Returns the time in a headline, in seconds: 501ms, 1.20s, 1.00min; 0 if it has none. */
@@ -277,8 +332,8 @@ static bool read_frame(FILE *pipe, struct frame *frame)
 	while (fgets(line, sizeof(line), pipe)) {
 		if (strstr(line, "timers pending"))
 			frame->seconds = time_of(line);
-		if (sscanf(line, "%*d %*d tool %*s %*s %u %u %u %u", &rates[0],
-			   &rates[1], &rates[2], &rates[3]) == 4)
+		if (sscanf(line, "%*d %*d tool %*s %*s %u %u %u", &rates[0],
+			   &rates[1], &rates[2]) == 3)
 			return true;
 		if (strstr(line, " tool ") && !frame->seconds)
 			return true; /* the first frame has no rates */
@@ -296,12 +351,38 @@ TEST_F(hwtimer, watch_sorts_by_timers)
 	ASSERT_LE(0, other);
 	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
 	ASSERT_EQ(2, dev_schedule_many(other, 2, 0, HOUR, NULL));
-	EXPECT_EQ(0, run_tool("watch --once"));
+	EXPECT_EQ(0, run_tool("watch --count 1"));
 	snprintf(line, sizeof(line), "%7d %3d tool ", getpid(), other);
 	first = strstr(output, line);
 	ASSERT_NE(NULL, first);
 	snprintf(line, sizeof(line), "%7d %3d tool ", getpid(), self->fd);
 	EXPECT_TRUE(strstr(first, line));
+	EXPECT_EQ(0, close(other));
+}
+
+TEST_F(hwtimer, watch_sorts_as_it_is_told)
+{
+	int other = dev_open(0);
+	char line[64];
+	char *first;
+
+	ASSERT_LE(0, other);
+	ASSERT_EQ(2, dev_schedule_many(self->fd, 2, 0, HOUR, NULL));
+	ASSERT_NE(0, dev_after(other, 0, 0));
+	ASSERT_TRUE(dev_wait_ready(other, 1));
+	EXPECT_EQ(0, run_tool("watch --count 1 --sort late99"));
+	snprintf(line, sizeof(line), "%7d %3d tool ", getpid(), other);
+	first = strstr(output, line);
+	ASSERT_NE(NULL, first);
+	snprintf(line, sizeof(line), "%7d %3d tool ", getpid(), self->fd);
+	EXPECT_TRUE(strstr(first, line));
+	EXPECT_EQ(0, run_tool("watch --count 1 --sort fd"));
+	first = strstr(output, line);
+	ASSERT_NE(NULL, first);
+	snprintf(line, sizeof(line), "%7d %3d tool ", getpid(), other);
+	EXPECT_TRUE(strstr(first, line));
+	EXPECT_EQ(2, run_tool("watch --count 1 --sort age"));
+	EXPECT_TRUE(says("invalid --sort \"age\": there is no such column"));
 	EXPECT_EQ(0, close(other));
 }
 
@@ -322,7 +403,6 @@ TEST_F(hwtimer, watch_tells_rates)
 		EXPECT_LT(0, frame.seconds);
 		EXPECT_EQ(0, frame.rates[1]);
 		EXPECT_EQ(0, frame.rates[2]);
-		EXPECT_EQ(0, frame.rates[3]);
 	} while (!frame.rates[0]);
 	/* The time is rounded to three digits, the rate to a whole number. */
 	EXPECT_LE(49, (frame.rates[0] + 1) * frame.seconds);
@@ -339,7 +419,7 @@ TEST_F(hwtimer, watch_shows_what_is_shared_once)
 	int other = dup(self->fd);
 
 	ASSERT_LE(0, other);
-	EXPECT_EQ(0, run_tool("watch --once"));
+	EXPECT_EQ(0, run_tool("watch --count 1"));
 	EXPECT_TRUE(says("1 instance,"));
 	EXPECT_EQ(2, told(self->fd, "references"));
 	EXPECT_EQ(0, run_tool("stats --json"));
@@ -389,7 +469,7 @@ TEST_F(hwtimer, duplicates_take_little_memory)
 		 getpid());
 	EXPECT_TRUE(says(line));
 	EXPECT_FALSE(says("}, {\"pid\": "));
-	EXPECT_EQ(0, run_tool("watch --once"));
+	EXPECT_EQ(0, run_tool("watch --count 1"));
 	EXPECT_TRUE(says("1 instance,"));
 	EXPECT_EQ(0, run_tool("stats | wc -l"));
 	EXPECT_EQ(1 + count, strtoul(output, NULL, 10));
@@ -401,10 +481,10 @@ TEST_F(hwtimer, watch_shows_the_number_of_other_descriptors)
 	ASSERT_EQ(0, prctl(PR_SET_NAME, "longcommand"));
 	ASSERT_TRUE(hide_debugfs());
 	ASSERT_TRUE(duplicate(self->fd, 1));
-	EXPECT_EQ(0, run_tool("watch --once"));
+	EXPECT_EQ(0, run_tool("watch --count 1"));
 	EXPECT_TRUE(says(" longcomma +1 "));
 	ASSERT_TRUE(duplicate(self->fd, 122));
-	EXPECT_EQ(0, run_tool("watch --once"));
+	EXPECT_EQ(0, run_tool("watch --count 1"));
 	EXPECT_TRUE(says(" longcom +123 "));
 }
 
@@ -422,7 +502,7 @@ TEST_F(hwtimer, watch_shows_ordinary_users_what_is_shared_once)
 	EXPECT_EQ(0, run_tool("stats --json"));
 	EXPECT_FALSE(says("\"instance\":"));
 	EXPECT_TRUE(says("\"pending\":"));
-	EXPECT_EQ(0, run_tool("watch --once"));
+	EXPECT_EQ(0, run_tool("watch --count 1"));
 	EXPECT_TRUE(says("1 instance,"));
 	EXPECT_TRUE(says("tool +"));
 }
@@ -482,11 +562,11 @@ TEST_F(hwtimer, watch_follows_the_locale)
 	ASSERT_NE(0, dev_after(self->fd, 0, 0));
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	setenv("LANG", "de_DE.UTF-8", 1);
-	EXPECT_EQ(0, run_tool("watch --once"));
+	EXPECT_EQ(0, run_tool("watch --count 1"));
 	EXPECT_TRUE(says("\xe2\x96\x88"));
 	EXPECT_FALSE(says("@"));
 	setenv("LC_ALL", "C", 1);
-	EXPECT_EQ(0, run_tool("watch --once"));
+	EXPECT_EQ(0, run_tool("watch --count 1"));
 	EXPECT_FALSE(says("\xe2\x96\x88"));
 	EXPECT_TRUE(says("@"));
 }
@@ -659,13 +739,57 @@ TEST(watch_fits_a_terminal)
 		EXPECT_EQ(sizes[i].ws_col, drawn.columns);
 		EXPECT_GE(sizes[i].ws_row, drawn.rows);
 		EXPECT_FALSE(drawn.erased_behind);
-		if (sizes[i].ws_col < 80)
+		if (sizes[i].ws_col < 60)
 			EXPECT_LT(0, drawn.marks);
 		if (sizes[i].ws_col == 80)
 			EXPECT_EQ(0, drawn.marks);
 	}
 	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i++)
 		EXPECT_EQ(0, close(fds[i]));
+}
+
+/* A narrow screen has the most important columns, a wide one a histogram of each instance. */
+TEST_F(hwtimer, watch_uses_the_width)
+{
+	static const char watch[] = TOOL " watch --count 2 --interval 20ms";
+
+	if (no_terminals())
+		SKIP(return, "this kernel has no pseudo terminals");
+	EXPECT_EQ(0, run_on_terminal(watch, 24, 40));
+	*strstr(output, "\033[?1049l") = '\0';
+	EXPECT_TRUE(says("PENDING"));
+	EXPECT_FALSE(says("MEMORY"));
+	EXPECT_EQ(0, run_on_terminal(watch, 24, 80));
+	*strstr(output, "\033[?1049l") = '\0';
+	EXPECT_TRUE(says("MEMORY"));
+	EXPECT_TRUE(says("LATE99"));
+	EXPECT_FALSE(says("DELIV/s"));
+	EXPECT_EQ(0, run_on_terminal(watch, 24, 200));
+	EXPECT_TRUE(says("DELIV/s"));
+	EXPECT_TRUE(says("1ms LATE"));
+}
+
+TEST_F(hwtimer, watch_has_colours_if_they_are_wanted)
+{
+	static const char green[] = "\033[32m", cyan[] = "\033[36m";
+
+	if (no_terminals())
+		SKIP(return, "this kernel has no pseudo terminals");
+	ASSERT_NE(0, dev_after(self->fd, 0, 0));
+	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
+	EXPECT_EQ(0, run_on_terminal(TOOL " watch --count 2 --interval 20ms",
+				     24, 80));
+	EXPECT_TRUE(says(green));
+	EXPECT_TRUE(says(cyan));
+	EXPECT_EQ(0, run_on_terminal("NO_COLOR= " TOOL
+				     " watch --count 2 --interval 20ms",
+				     24, 80));
+	EXPECT_TRUE(says(cyan));
+	EXPECT_EQ(0, run_on_terminal("NO_COLOR=1 " TOOL
+				     " watch --count 2 --interval 20ms",
+				     24, 80));
+	EXPECT_FALSE(says("\033[3"));
+	EXPECT_TRUE(says("\033[7m"));
 }
 
 TEST(watch_shows_what_fits)
@@ -689,14 +813,19 @@ TEST(watch_shows_what_fits)
 	after = strstr(output, "\033[?1049l");
 	ASSERT_NE(NULL, after);
 	EXPECT_TRUE(strstr(after, "30 instances"));
-	EXPECT_TRUE(strstr(after, "late |"));
+	EXPECT_EQ(30, count_of(after, " tool "));
 	*after = '\0';
 	EXPECT_TRUE(says("30 instances"));
-	EXPECT_TRUE(says("19 more instances are not shown"));
-	EXPECT_FALSE(says("late |"));
-	EXPECT_EQ(0, run_on_terminal(watch, 200, 80));
-	EXPECT_FALSE(says("not shown"));
-	EXPECT_TRUE(says("late |"));
+	EXPECT_TRUE(says("19 more instances."));
+	EXPECT_FALSE(says("LATE BY"));
+	/* In order of what is left out first: what the columns mean, the histogram, instances */
+	EXPECT_EQ(0, run_on_terminal(watch, 44, 80));
+	EXPECT_FALSE(says("more instances"));
+	EXPECT_TRUE(says("LATE BY"));
+	EXPECT_FALSE(says("PENDING: not due yet"));
+	EXPECT_EQ(0, run_on_terminal(watch, 47, 80));
+	EXPECT_TRUE(says("LATE BY"));
+	EXPECT_TRUE(says("PENDING: not due yet"));
 	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i++)
 		EXPECT_EQ(0, close(fds[i]));
 }
@@ -773,10 +902,17 @@ static bool stops(pid_t job)
 	return waitpid(job, &status, WUNTRACED) == job && WIFSTOPPED(status);
 }
 
+static void press_all(struct terminal *terminal, const char *keys)
+{
+	size_t length = strlen(keys);
+
+	if (write(terminal->ours, keys, length) != (ssize_t)length)
+		abort();
+}
+
 static void press(struct terminal *terminal, char key)
 {
-	if (write(terminal->ours, &key, 1) != 1)
-		abort();
+	press_all(terminal, (const char[]){ key, '\0' });
 }
 
 /* The next functions act as a shell. Each returns the step that went wrong, or 0. */
@@ -834,6 +970,34 @@ static int ends_by(struct terminal *terminal, char key, int signal_nr)
 	return terminal_echoes(terminal) ? 0 : 3;
 }
 
+/* Keys choose the order; a key with an escape sequence, as F4, does not. */
+static int sorts_by_keys(struct terminal *terminal)
+{
+	static const struct {
+		const char *keys;
+		const char *told;
+	} steps[] = {
+		{ "s", "Sorted by READY:" }, { "s", "Sorted by SCHED/s:" },
+		{ "S", "Sorted by READY:" }, { "\033OS", "Sorted by READY:" },
+		{ "r", "Sorted by READY:" },
+	};
+	pid_t job =
+		terminal_start(terminal, "exec " TOOL " watch --interval 1h");
+	int status;
+
+	foreground(terminal, job);
+	terminal_wait_for(terminal, "q quits. Sorted by PENDING:");
+	for (unsigned int i = 0; i < ARRAY_SIZE(steps); i++) {
+		output[0] = '\0';
+		press_all(terminal, steps[i].keys);
+		terminal_wait_for(terminal, "r reverse");
+		if (!says(steps[i].told))
+			return 1 + i;
+	}
+	press(terminal, 'q');
+	return waitpid(job, &status, 0) == job && !status ? 0 : 100;
+}
+
 static int ends_by_q(struct terminal *terminal)
 {
 	return ends_by(terminal, 'q', 0);
@@ -869,6 +1033,13 @@ static int in_a_session(int (*shell)(struct terminal *terminal))
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+TEST(watch_sorts_by_keys)
+{
+	if (no_terminals())
+		SKIP(return, "this kernel has no pseudo terminals");
+	EXPECT_EQ(0, in_a_session(sorts_by_keys));
+}
+
 TEST(watch_leaves_the_terminal_as_it_was)
 {
 	if (no_terminals())
@@ -883,6 +1054,129 @@ TEST(watch_waits_for_the_foreground)
 	if (no_terminals())
 		SKIP(return, "this kernel has no pseudo terminals");
 	EXPECT_EQ(0, in_a_session(starts_in_background));
+}
+
+/* ---- next ---- */
+
+/* The timers of all instances, in the order of their expiry, whatever their clocks are */
+TEST_F(hwtimer, next_has_the_timers_of_all_instances)
+{
+	struct hwtimer_setup realtime = { .clock = HWTIMER_CLOCK_REALTIME };
+	int other = dev_open(0), third = dev_open(0);
+	const char *last = output, *next;
+	char line[64];
+
+	ASSERT_LE(0, other);
+	ASSERT_LE(0, third);
+	ASSERT_EQ(0, ioctl(third, HWTIMER_IOC_SETUP, &realtime));
+	ASSERT_NE(0, dev_after(self->fd, 3 * HOUR, 103));
+	ASSERT_NE(0, dev_after(self->fd, HOUR + HOUR / 2, 101));
+	ASSERT_NE(0, dev_every(other, 4 * HOUR, SEC, 104));
+	ASSERT_NE(0, dev_at(third, clock_ns(CLOCK_REALTIME) + 2 * HOUR, 102));
+	/* What expires never, or has expired, is not next. */
+	ASSERT_NE(0, dev_at(self->fd, HWTIMER_NEVER, 105));
+	ASSERT_NE(0, dev_after(other, 0, 106));
+	ASSERT_TRUE(dev_wait_ready(other, 1));
+	EXPECT_EQ(0, run_tool("next"));
+	EXPECT_EQ(5, lines());
+	EXPECT_GE(80, widest());
+	for (unsigned int i = 1; i < 5; i++) {
+		snprintf(line, sizeof(line), " %u\n", 100 + i);
+		next = strstr(last, line);
+		ASSERT_NE(NULL, next)
+		{
+			TH_LOG("%s", output);
+		}
+		last = next;
+	}
+	EXPECT_TRUE(says(" 1.50h "));
+	EXPECT_TRUE(says(" 4.00h  1.00s "));
+	EXPECT_EQ(4, count_of(output, " tool "));
+	EXPECT_FALSE(says("The first"));
+	EXPECT_EQ(0, run_tool("next --count 2"));
+	EXPECT_EQ(4, lines());
+	EXPECT_TRUE(says("\nThe first 2 of 4 timers; --count shows more.\n"));
+	EXPECT_TRUE(says(" 102\n"));
+	EXPECT_EQ(0, run_tool("next --count 1 --json"));
+	EXPECT_EQ(1, lines());
+	EXPECT_TRUE(says("{\"schema\": \"hwtimer-timer/1\", \"id\": "));
+	EXPECT_TRUE(says("\"user_data\": 101, \"state\": \"pending\""));
+	snprintf(line, sizeof(line),
+		 "\"pid\": %d, \"fd\": %d, \"comm\": \"tool\"}\n", getpid(),
+		 self->fd);
+	EXPECT_TRUE(says(line));
+	EXPECT_EQ(0, close(other));
+	EXPECT_EQ(0, close(third));
+}
+
+/* The first of many, and in any number, without all of them in memory */
+TEST_F(hwtimer, next_finds_the_first_of_many)
+{
+	struct rlimit memory = { 40 << 20, 40 << 20 };
+	unsigned int count = scaled(1000000);
+
+	ASSERT_EQ(count / 2,
+		  dev_schedule_many(self->fd, count / 2, 0, 2 * HOUR, NULL));
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 4711));
+	ASSERT_EQ(count / 2,
+		  dev_schedule_many(self->fd, count / 2, 0, 2 * HOUR, NULL));
+	ASSERT_EQ(0, setrlimit(RLIMIT_AS, &memory));
+	EXPECT_EQ(0, run_tool("next -n 1"));
+	EXPECT_TRUE(says(" 4711\n"))
+	{
+		TH_LOG("%.200s", output);
+	}
+	EXPECT_EQ(0, run_tool("next -n 5000 | wc -l"));
+	EXPECT_EQ(5002, strtoul(output, NULL, 10));
+}
+
+/* A reader that is slow leaves timers that are due. */
+TEST_F(hwtimer, next_shows_what_is_due)
+{
+	make_ready(_metadata, self->fd, 2 * EVENTS_MAX);
+	EXPECT_EQ(0, run_tool("next"));
+	EXPECT_EQ(12, lines());
+	EXPECT_TRUE(says(" due "));
+}
+
+TEST_F(hwtimer, next_says_why_there_is_nothing)
+{
+	EXPECT_EQ(0, run_tool("next"));
+	EXPECT_TRUE(says("No timer is pending.\n"));
+	EXPECT_EQ(0, run_tool("next --json"));
+	EXPECT_STREQ("", output);
+	EXPECT_EQ(2, run_tool("next soon"));
+	EXPECT_EQ(2, run_tool("next --count 0"));
+	ASSERT_EQ(0, setuid(1000));
+	/* It cannot be dumped since then, so its descriptors cannot be seen. */
+	EXPECT_EQ(0, run_tool("next"));
+	EXPECT_TRUE(says("run hwtimerctl as root"));
+}
+
+/* Where Yama is strict, a process sees instances of its user that it may not take. */
+TEST_F(hwtimer, next_counts_what_it_may_not_list)
+{
+	static const char scope[] = "/proc/sys/kernel/yama/ptrace_scope";
+	int status, yama = open(scope, O_RDWR | O_CLOEXEC);
+	char before[2] = "";
+	pid_t child;
+
+	if (yama < 0)
+		SKIP(return, "this kernel has no Yama");
+	ASSERT_EQ(1, pread(yama, before, 1, 0));
+	ASSERT_EQ(1, pwrite(yama, "1", 1, 0));
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
+	child = fork();
+	if (!child) {
+		if (setuid(1000) || prctl(PR_SET_DUMPABLE, 1))
+			_exit(1);
+		_exit(run_tool("next") || !says("No timer is pending.") ||
+		      !says("listed: run hwtimerctl as root."));
+	}
+	EXPECT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(1, pwrite(yama, before, 1, 0));
+	EXPECT_EQ(0, status);
+	close(yama);
 }
 
 TEST_F(hwtimer, plot_writes_what_gnuplot_is_told)
@@ -930,7 +1224,9 @@ TEST_F(hwtimer, plot_shows_what_a_process_shares)
 
 TEST(without_instances_it_says_so)
 {
-	EXPECT_EQ(0, run_tool("watch --once"));
+	EXPECT_EQ(0, run_tool("watch --count 1"));
+	EXPECT_TRUE(says("No process"));
+	EXPECT_EQ(0, run_tool("next"));
 	EXPECT_TRUE(says("No process"));
 	EXPECT_EQ(1, run_tool("plot --script --count 2 --interval 10ms x.png"));
 	EXPECT_TRUE(says("no process"));
@@ -1035,7 +1331,7 @@ static bool trace_comparisons(void)
 	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-/* Runs `watch --once`; returns how often it calls kcmp(), or -1. */
+/* Runs `watch --count 1`; returns how often it calls kcmp(), or -1. */
 static int comparisons_of_watch(void)
 {
 	int status, calls = 0;
@@ -1044,7 +1340,7 @@ static int comparisons_of_watch(void)
 	if (!child) {
 		freopen("/dev/null", "w", stdout);
 		if (trace_comparisons())
-			execl(TOOL, TOOL, "watch", "--once", NULL);
+			execl(TOOL, TOOL, "watch", "--count", "1", NULL);
 		_exit(127);
 	}
 	if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status) ||
@@ -1078,7 +1374,7 @@ TEST(shared_instances_are_found_with_few_comparisons)
 	TH_LOG("%d comparisons of %d descriptors", calls, 2 * SHARED);
 	EXPECT_LE(2 * 2 * SHARED, calls);
 	EXPECT_GE(16 * 2 * SHARED, calls);
-	EXPECT_EQ(0, run_tool("watch --once"));
+	EXPECT_EQ(0, run_tool("watch --count 1"));
 	EXPECT_TRUE(says("100 instances,"));
 }
 

@@ -49,4 +49,15 @@ static inline unsigned int lines(void)
 	return count;
 }
 
+/* The length of the longest line */
+static inline unsigned int widest(void)
+{
+	unsigned int most = 0;
+
+	for (const char *c = output; *c; c += strcspn(c, "\n"), c += *c == '\n')
+		if (strcspn(c, "\n") > most)
+			most = strcspn(c, "\n");
+	return most;
+}
+
 #endif /* TOOL_TEST_H */

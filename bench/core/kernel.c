@@ -10,17 +10,7 @@
 #include <linux/uio.h>
 #include <linux/vmalloc.h>
 
-#include "show/show.h"
 #include "sim.h"
-
-/* There is no debugfs. */
-void hwtimer_debug_start(void)
-{
-}
-
-void hwtimer_debug_stop(void)
-{
-}
 
 void sim_calm(void)
 {

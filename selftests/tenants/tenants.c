@@ -24,6 +24,12 @@
 #define LATER 3
 
 /*
+ * For so long the scheduler lets another program run first: until a tick of a kernel with 250 of
+ * them a second. A figure that is taken a few times may hold none of these without the attack.
+ */
+#define SLICE (4 * MS)
+
+/*
  * The part of a processor that the module's threads may use for the attacker in addition to
  * what the attacker itself uses: 1 / MORE
  */
@@ -244,7 +250,7 @@ static void sort_pair(struct pair *pair)
 static __u64 bearable(const struct pair *pair)
 {
 	return LATER * pair->alone[rounds() / 2] + pair->alone[rounds() - 1] -
-	       pair->alone[0] + 100 * US;
+	       pair->alone[0] + SLICE;
 }
 
 /* Returns the part of a processor that the module's threads used, ns in a second. */

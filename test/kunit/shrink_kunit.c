@@ -73,6 +73,23 @@ static void schedule_all(struct kunit *test, u64 *ids)
 				0);
 }
 
+/* The same with periodic ones, each of which has two records */
+static void schedule_periodic(struct kunit *test, u64 *ids)
+{
+	u32 i;
+
+	for (i = 0; i < MANY; i++) {
+		struct hwtimer_request request = {
+			.op = HWTIMER_OP_SCHEDULE,
+			.time = HOUR,
+			.interval = HOUR + i,
+		};
+
+		KUNIT_ASSERT_EQ(test, fake_run(test->priv, &request), 0);
+		ids[i] = request.id;
+	}
+}
+
 static void cancel_all(struct kunit *test, const u64 *ids)
 {
 	u32 i;
@@ -81,8 +98,39 @@ static void cancel_all(struct kunit *test, const u64 *ids)
 		KUNIT_ASSERT_EQ(test, fake_cancel(test->priv, ids[i], 0), 0);
 }
 
+/* Lets as many expire as may wait, and drops their events. */
+static void discard_all(struct kunit *test, const u64 *ids)
+{
+	u32 i;
+
+	fake_turn_until(test->priv, fake_now + HOUR / 2);
+	for (i = 0; i < MANY; i++)
+		KUNIT_ASSERT_EQ(test,
+				fake_cancel(test->priv, ids[i],
+					    HWTIMER_REQ_DISCARD),
+				0);
+}
+
+/* CANCEL_ALL hands them back, some at a time. */
+static void hand_all_back(struct kunit *test, const u64 *ids)
+{
+	struct hwtimer_list list = { .count = 100 };
+	struct hwtimer_timer __user *memory =
+		fake_user_memory(test, list.count * sizeof(*memory));
+	u32 count = 0;
+	long ret;
+
+	list.timers = (uintptr_t)memory;
+	do {
+		ret = hwtimer_cancel_all(test->priv, &list);
+		KUNIT_ASSERT_GE(test, ret, 0);
+		count += ret;
+	} while (ret);
+	KUNIT_EXPECT_EQ(test, count, MANY);
+}
+
 /* Lets all timers expire, and reads their events. */
-static void expire_all(struct kunit *test)
+static void expire_all(struct kunit *test, const u64 *ids)
 {
 	struct hwtimer_instance *instance = test->priv;
 	struct hwtimer_event event;
@@ -124,23 +172,31 @@ static bool may_shrink(const struct hwtimer_instance *instance)
 	return floor <= HWTIMER_GENERATION_MAX / 2;
 }
 
+/* However its timers ended */
 static void idle_instance_gets_small(struct kunit *test)
 {
+	static const struct {
+		void (*begin)(struct kunit *test, u64 *ids);
+		void (*end)(struct kunit *test, const u64 *ids);
+	} lives[] = {
+		{ schedule_all, expire_all },
+		{ schedule_all, cancel_all },
+		{ schedule_all, discard_all },
+		{ schedule_all, hand_all_back },
+		{ schedule_periodic, cancel_all },
+	};
 	struct hwtimer_instance *instance = test->priv;
 	u64 *before = ids_alloc(test), *ids = ids_alloc(test);
 	unsigned int round, small = 0;
 
 	for (round = 0; round < 10 && may_shrink(instance); round++) {
-		schedule_all(test, ids);
+		lives[round % ARRAY_SIZE(lives)].begin(test, ids);
 		KUNIT_EXPECT_FALSE(test, hwtimer_table_small(&instance->table));
 		KUNIT_EXPECT_TRUE(test, hwtimer_instance_extended(instance));
 		/* Those of all rounds before are no others' ids. */
 		if (round)
 			expect_stale(test, before);
-		if (round % 2)
-			cancel_all(test, ids);
-		else
-			expire_all(test);
+		lives[round % ARRAY_SIZE(lives)].end(test, ids);
 		KUNIT_EXPECT_NE(test, instance->shrink.at, HWTIMER_TICK_NONE);
 		if (!may_shrink(instance))
 			break;

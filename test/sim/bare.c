@@ -27,7 +27,6 @@
  * @stack: its stack; NULL: it is a thread of a program
  * @main: what it does
  * @argument: for @main
- * @name: its name
  * @next: the next one that can run
  * @queued: it is among those
  * @ended: it has come to its end
@@ -38,7 +37,6 @@ struct sim_thread {
 	char *stack;
 	sim_main_fn *main;
 	void *argument;
-	char name[32];
 	struct sim_thread *next;
 	bool queued;
 	bool ended;
@@ -141,7 +139,6 @@ struct task_struct *sim_thread_create(const char *name, sim_main_fn *main,
 {
 	struct sim_thread *thread = calloc(1, sizeof(*thread));
 
-	snprintf(thread->name, sizeof(thread->name), "%s", name);
 	thread->stack = malloc(STACK_SIZE);
 	thread->main = main;
 	thread->argument = argument;
@@ -157,11 +154,6 @@ void sim_thread_free(struct task_struct *task)
 {
 	free(task->thread->stack);
 	free(task->thread);
-}
-
-const char *sim_thread_name(const struct task_struct *task)
-{
-	return task->thread->name;
 }
 
 void sim_threads_each(void (*look)(struct task_struct *task))

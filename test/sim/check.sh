@@ -19,6 +19,9 @@ SMALL=1000000
 SANITIZED=300000
 FREE=3000
 
+# Number of runs that compare the library's instances on a manual clock with the module
+COMPARED=600
+
 # Number of allocations, from the loading of the module on, each of which fails once
 SHORTAGES=150
 
@@ -40,6 +43,7 @@ main()
 	echo "TAP version 13"
 	if [ "${1-}" = --all ]; then
 		run_all_parts
+		COMPARED=20000
 		FAULTS=(test/sim/faults/*.patch)
 		FAULTS=("${FAULTS[@]##*/}")
 		FAULTS=("${FAULTS[@]%.patch}")
@@ -57,6 +61,8 @@ main()
 		simulate msan "$SANITIZED" 1
 	check "$FREE operations with ThreadSanitizer: no fault" \
 		simulate tsan "$FREE" 1 --run 500
+	check "libhwtimer on a manual clock does what the module does, in $COMPARED runs" \
+		compare_manual
 	for fault in "${FAULTS[@]}"; do
 		check "finds the fault $fault" finds "$fault"
 	done
@@ -73,6 +79,12 @@ simulate()
 	test/sim/run.sh "$kind" '' --seeds "$seed" --ops "$operations" "$@" || status=$?
 	sed 's/^/# /' "$CHECK_OUTPUT" | grep -a 'operations' >&3 || true
 	return "$status"
+}
+
+compare_manual()
+{
+	make --no-print-directory -C test/sim OUT="$BUILD_DIR/sim" KIND=still -j"$JOBS" \
+		manual >&2 && "$BUILD_DIR/sim/still/manual" --seeds "1-$COMPARED"
 }
 
 # finds FAULT; says so if it was not found at the seed that its patch names
@@ -94,7 +106,7 @@ run_all_parts()
 	state=$({
 		gcc --version
 		cat Kbuild test/sim/Makefile
-		{ module_files; find sim bench/wheel/include -name '*.[ch]'; } |
+		{ module_files; find test/sim bench/wheel/include -name '*.[ch]'; } |
 			sort | xargs sha256sum
 	} | sha256sum)
 	finished=$BUILD_DIR/sim/done-${state%% *}

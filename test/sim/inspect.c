@@ -359,15 +359,6 @@ void sim_inspect_deadlines(struct file *file)
 	}
 }
 
-/* The files in debugfs are not part of the simulation. */
-void hwtimer_debug_start(void)
-{
-}
-
-void hwtimer_debug_stop(void)
-{
-}
-
 /* Goes through the instances, as the file of debugfs does while they come and go. */
 void sim_inspect_instances(void)
 {

@@ -25,7 +25,12 @@
 /* Number of allocations and the like of a system call that may fail */
 #define REFUSALS 16
 
-static struct sim_held held;
+/* What the module holds now */
+static struct {
+	uint64_t allocations;
+	uint64_t bytes;
+} held;
+
 static u64 nr_allocations;
 static bool calm;
 
@@ -76,6 +81,7 @@ bool sim_short(void)
 	return !calm && (call_refused() || sim_chance(sim_run.alloc_fails));
 }
 
+#ifndef SIM_PLAIN
 /*
  * One of the first things that can fail in the system call that begins does so, now and
  * then, or some in a row do. So each failure comes up of what a call does rarely, or only
@@ -94,11 +100,7 @@ void sim_call_end(void)
 	current->refuse_in = 0;
 	current->refuse_more = 0;
 }
-
-struct sim_held sim_memory_held(void)
-{
-	return held;
-}
+#endif
 
 void sim_memory_check_empty(void)
 {

@@ -83,12 +83,6 @@ struct task_struct *sim_spawn_in(struct sim_process *process, const char *name,
 	return task;
 }
 
-struct task_struct *sim_spawn(const char *name, sim_main_fn *main,
-			      void *argument)
-{
-	return sim_spawn_in(current->process, name, main, argument);
-}
-
 void get_task_struct(struct task_struct *task)
 {
 	__atomic_add_fetch(&task->usage, 1, __ATOMIC_RELAXED);

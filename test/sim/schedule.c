@@ -120,11 +120,6 @@ uint64_t sim_step(void)
 	return sim_run.trace ? steps : steps_drawn - sim_fuse;
 }
 
-const char *sim_thread_name(const struct task_struct *task)
-{
-	return task->thread->name;
-}
-
 /* ---- reports ---- */
 
 static void print_threads(void)

@@ -164,15 +164,10 @@ typedef void sim_main_fn(void *argument);
 /* Begins the simulation: @main is the first thread. Returns when it has returned. */
 void sim_schedule(sim_main_fn *main, void *argument);
 
-/* Starts a thread, of the same process as the current one. */
-struct task_struct *sim_spawn(const char *name, sim_main_fn *main,
-			      void *argument);
-
 /* Creates a thread that sleeps until wake_up_process(); it has no process yet. */
 struct task_struct *sim_thread_create(const char *name, sim_main_fn *main,
 				      void *argument);
 void sim_thread_exit(void) __attribute__((noreturn));
-const char *sim_thread_name(const struct task_struct *task);
 
 /* Waits until somebody sets the current task's state to running. */
 void sim_park(void);
@@ -219,13 +214,6 @@ void sim_inspect_still(void);
 
 /* ---- memory ---- */
 
-/* What the module holds now */
-struct sim_held {
-	uint64_t allocations;
-	uint64_t bytes;
-};
-
-struct sim_held sim_memory_held(void);
 void sim_memory_check_empty(void);
 void sim_rcu_finish(void);
 /* Nothing fails any more. */

@@ -70,11 +70,6 @@ uint64_t sim_step(void)
 	return __atomic_add_fetch(&steps, 1, __ATOMIC_RELAXED);
 }
 
-const char *sim_thread_name(const struct task_struct *task)
-{
-	return task->thread->name;
-}
-
 void sim_fail(const char *format, ...)
 {
 	va_list arguments;

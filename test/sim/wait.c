@@ -9,14 +9,8 @@
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
-#include <linux/wait_bit.h>
 
 #include "sim.h"
-
-wait_queue_head_t sim_variables = {
-	.lock = SPINLOCK_INIT,
-	.head = LIST_HEAD_INIT(sim_variables.head),
-};
 
 /* ---- threads ---- */
 
@@ -210,14 +204,6 @@ void mutex_lock(struct mutex *mutex)
 {
 	mutex_expect(mutex);
 	wait_event(mutex->waiters, mutex_trylock(mutex));
-}
-
-int mutex_lock_interruptible(struct mutex *mutex)
-{
-	mutex_expect(mutex);
-	return wait_event_interruptible(mutex->waiters, mutex_trylock(mutex)) ?
-		       -EINTR :
-		       0;
 }
 
 int mutex_lock_killable(struct mutex *mutex)

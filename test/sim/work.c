@@ -19,7 +19,7 @@
  * struct workqueue_struct - a work queue
  * @lock: protects all members
  * @items: the items that wait
- * @wait: where its threads wait for items, and others for the end of an item
+ * @wait: where its threads wait for items
  * @running: the items that run, by the number of the thread
  * @crew: number of its threads
  * @gone: completed by each of them at its end
@@ -154,46 +154,10 @@ bool queue_work(struct workqueue_struct *queue, struct work_struct *work)
 
 	spin_lock(&queue->lock);
 	added = list_empty(&work->entry);
-	__atomic_store_n(&work->queue, queue, __ATOMIC_RELAXED);
 	if (added)
 		list_add_tail(&work->entry, &queue->items);
 	spin_unlock(&queue->lock);
 	if (added)
 		wake_up_all(&queue->wait);
 	return added;
-}
-
-/* Whether an item neither waits nor runs */
-static bool work_idle(struct workqueue_struct *queue, struct work_struct *work)
-{
-	bool idle;
-
-	spin_lock(&queue->lock);
-	idle = list_empty(&work->entry) && !work_runs(queue, work);
-	spin_unlock(&queue->lock);
-	return idle;
-}
-
-bool flush_work(struct work_struct *work)
-{
-	struct workqueue_struct *queue = READ_ONCE(work->queue);
-
-	might_sleep();
-	if (queue)
-		wait_event(queue->wait, work_idle(queue, work));
-	return queue;
-}
-
-bool cancel_work_sync(struct work_struct *work)
-{
-	struct workqueue_struct *queue = READ_ONCE(work->queue);
-
-	might_sleep();
-	if (!queue)
-		return false;
-	spin_lock(&queue->lock);
-	if (!list_empty(&work->entry))
-		list_del_init(&work->entry);
-	spin_unlock(&queue->lock);
-	return flush_work(work);
 }

@@ -60,7 +60,7 @@ is_found()
 	local dir=$TEMP/sources
 
 	patch --silent -p1 -d "$dir" <"$FAULTS/$1.patch"
-	"$dir/torture/torture.sh" --kernel "$(head_of "$1" Kernel)" \
+	"$dir/test/torture/torture.sh" --kernel "$(head_of "$1" Kernel)" \
 		--minutes "$MINUTES" -- -e -i 30 -x "$(head_of "$1" Without)" >"$TEMP/$1.log" 2>&1 || true
 	# The next fault needs only few files compiled.
 	patch --silent -R -p1 -d "$dir" <"$FAULTS/$1.patch"

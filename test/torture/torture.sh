@@ -42,7 +42,7 @@ main()
 	make --no-print-directory torture-program
 	dir=$("$VM_DIR/build.sh" "$KERNEL")
 	"$VM_DIR/run.sh" --kernel "$KERNEL" --cpus "$CPUS" --log "$LOG" \
-		--append "${HWTIMER_APPEND-}" ${ICOUNT[@]+"${ICOUNT[@]}"} \
+		${ICOUNT[@]+"${ICOUNT[@]}"} \
 		--file "$dir/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file build/torture/torture=/hwtimer/torture \
 		--file test/torture/run.sh=/hwtimer/run.sh \

@@ -52,7 +52,7 @@ UML_KERNEL="uml-7.3"
 # elsewhere, and those about layouts and memory, on other architectures.
 RT_KERNELS="rt-6.12"
 FOREIGN_KERNELS="arm64-16k-6.12"
-THREADS=(concurrency order periodic cancel_all notify lifetime uring bound copy starved)
+THREADS=(concurrency order periodic cancel_all notify lifetime uring bound copy starved realtime)
 LAYOUTS=(abi setup schedule read list)
 
 # The programs that are built for other architectures; if this is empty, all
@@ -113,9 +113,9 @@ TORTURE_CPUS=3
 # slow, but 8 of its hours are two of this one's
 LONG_TORTURE=
 
-# Kernels of the step fuzz, and the seconds that it takes on each, besides booting: more on
-# the one that is native, which makes most of the steps. None without --all, as a busy
-# machine may not get to each call in time.
+# Kernels of the step fuzz, none without --all, and the seconds that it takes on each, besides
+# booting: more on the one that is native, which makes most of the steps. On a busy machine it
+# goes on until each call was used.
 FUZZ_KERNELS=
 FUZZ_SECONDS=15
 FUZZ_SECONDS_NATIVE=30
@@ -141,7 +141,7 @@ SIMULATE=()
 # The steps: first those that are quick, then those that take longest. The kernels are built in
 # the order in which the steps need them.
 ALL_STEPS=(lint counts functions simulate proofs fuzz hwtimerd selftests kunit packages
-	   torture tenants survive userland examples matrix bench guide python readme demo builds)
+	   torture tenants survive userland examples matrix bench guide python checkers readme demo builds)
 
 # Steps that run only with --all
 MORE_STEPS=()
@@ -757,6 +757,13 @@ step_python()
 	prepare make --no-print-directory library tool
 	prepare "$VM_DIR/build.sh" "$UML_KERNEL"
 	queue python "$UML_KERNEL" tap "$VM_DIR/python.sh"
+}
+
+# The library with MemorySanitizer and valgrind
+step_checkers()
+{
+	prepare "$VM_DIR/build.sh" "$UML_KERNEL"
+	queue checkers "$UML_KERNEL" tap "$VM_DIR/checkers.sh"
 }
 
 # One machine, with TCP/IP, runs all examples.

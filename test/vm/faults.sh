@@ -124,7 +124,7 @@ found()
 			return 1
 		}
 	done
-	"$TREE/vm/build.sh" "$KERNEL" >/dev/null || return
+	"$TREE/test/vm/build.sh" "$KERNEL" >/dev/null || return
 	start=$SECONDS
 	for try in $(seq "$TRIES"); do
 		status=0

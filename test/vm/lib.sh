@@ -400,6 +400,16 @@ libraries_of()
 	ldd "$@" 2>/dev/null | sed -n 's|^[^/]*\(/[^: ]*\) (.*|\1|p' | sort -u
 }
 
+# copy_libraries ROOT PROGRAM...: copies these to the same places in ROOT
+copy_libraries()
+{
+	local library
+
+	libraries_of "${@:2}" | while read -r library; do
+		install -D "$library" "$1$library"
+	done
+}
+
 # ---- TAP ----
 
 CHECKS=0

@@ -36,7 +36,7 @@ main()
 		return
 	fi
 	need_packages build-essential debhelper dh-dkms dh-python lintian kmod zstd \
-		libhiredis-dev libevent-dev libjansson-dev pkg-config
+		libhiredis-dev libevent-dev libjansson-dev pkg-config valgrind-if-available
 	need_exec_tmp
 	TEMP=$(mktemp -d)
 	on_exit as_root rm -rf "$TEMP"
@@ -57,7 +57,10 @@ main()
 	check "DKMS signed the module" module_signed
 	check "the group hwtimer exists" in_chroot getent group hwtimer
 	check "a program builds with libhwtimer-dev, and runs" program_runs
+	check "the library was built with valgrind's headers" knows_valgrind
 	check "the packaged examples build" examples_build
+	check "links of the packaged pages lead somewhere" links_hold
+	check "each package has its licence, and so has the module's source" licences_there
 	check "Python's package runs, and misses the module" python_runs
 	check "hwtimerd runs without the module" daemon_runs
 	check "hwtimerd's service is not started by itself" daemon_disabled
@@ -259,6 +262,31 @@ examples_build()
 		man -w hwt_cancel 2>/dev/null ||
 			readlink -f /usr/share/man/man3/hwt_cancel.3.gz |
 				grep "/hwt_schedule.3.gz"'
+}
+
+# The first instruction of a request to valgrind, which does nothing otherwise
+knows_valgrind()
+{
+	objdump --disassemble "$CHROOT/usr/lib/$(gcc -print-multiarch)/libhwtimer.so.1" |
+		grep 'rol .*0x3,%rdi'
+}
+
+links_hold()
+{
+	local pages
+
+	mapfile -t pages < <(find "$CHROOT"/usr/share/doc/*hwtimer* -name '*.md')
+	[ "${#pages[@]}" -gt 15 ] && packaging/links.py "${pages[@]}"
+}
+
+licences_there()
+{
+	local package
+
+	for package in hwtimer-dkms hwtimer-tools libhwtimer-dev libhwtimer1 hwtimerd python3-hwtimer; do
+		diff debian/copyright "$CHROOT/usr/share/doc/$package/copyright" || return
+	done
+	diff COPYING "$CHROOT"/usr/src/hwtimer-*/COPYING
 }
 
 python_runs()

@@ -112,21 +112,11 @@ make_python()
 	tar --create "${exclude[@]}" "$library" 2>/dev/null |
 		tar --extract --directory "$root"
 	cp --dereference "$PYTHON" "$root/usr/bin/python3"
-	copy_libraries "$PYTHON" "$library"/lib-dynload/*.so
+	copy_libraries "$root" "$PYTHON" "$library"/lib-dynload/*.so
 	user/python/abi.py
 	cp -r user/python/hwtimer user/python/test "$root/hwtimer"
 	cp --dereference "$BUILD_DIR/lib/libhwtimer.so.1" "$root/hwtimer"
 	tar --create --directory "$root" --file "$TEMP/python.tar" .
-}
-
-# copy_libraries PROGRAM...: the libraries that the programs need, and the loader
-copy_libraries()
-{
-	local library
-
-	libraries_of "$@" | while read -r library; do
-		install -D "$library" "$TEMP/root$library"
-	done
 }
 
 # The block of Python of the guide that the block after it says what it prints

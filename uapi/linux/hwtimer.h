@@ -17,9 +17,8 @@
  *
  * Fields and flags. Every structure has the same layout for 32- and 64-bit programs; pointers
  * travel as __u64. 0 is the default of every setting and option. A call ignores fields and
- * flags that its operation does not use: a request of SCHEDULE may be handed to CANCEL as it
- * is. A call refuses with EINVAL what no operation uses: unknown flags, and non-zero reserved
- * fields, so that a later version can give them a meaning.
+ * flags that its operation does not use. It refuses with EINVAL what no operation uses: unknown
+ * flags, and non-zero reserved fields, so that a later version can give them a meaning.
  *
  * Sizes. The number of an ioctl carries the size of its structure, and structures may grow
  * at their end. The kernel accepts a longer structure, of a newer program, if the part that
@@ -293,7 +292,9 @@ enum hwtimer_op {
  * @reserved: must be 0
  *
  * @interval and @slack are at most 9,223,372,036,854,775,807. SCHEDULE uses all fields;
- * RESCHEDULE uses @interval, @slack, @user_data and @expirations_max with HWTIMER_REQ_SET.
+ * RESCHEDULE uses @interval, @slack, @user_data and @expirations_max with HWTIMER_REQ_SET. What an
+ * operation does not use, it ignores: the request that has scheduled a timer may be handed to
+ * RESCHEDULE and CANCEL as it is.
  *
  * A timer is never early. It is late by at most its slack and one tick, plus the time that
  * the machine needs, and the program to read earlier events (HWTIMER_EVENTS_MAX).

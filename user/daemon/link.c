@@ -32,6 +32,14 @@ static struct evdns_base *resolver;
 
 static void on_timer(evutil_socket_t unused, short what, void *arg);
 
+static unsigned int random_below(unsigned int limit)
+{
+	unsigned int number;
+
+	evutil_secure_rng_get_bytes(&number, sizeof(number));
+	return number % limit;
+}
+
 void link_init(struct link *link, struct event_base *base,
 	       const struct options *options, struct counters *counters,
 	       const char *key, const struct link *beside, uint64_t patience,
@@ -48,7 +56,7 @@ void link_init(struct link *link, struct event_base *base,
 		.arg = arg,
 	};
 	/* Daemons that start together should not all begin with the same server. */
-	link->next = arc4random_uniform(options->nr_addresses);
+	link->next = random_below(options->nr_addresses);
 	link->timer = need(evtimer_new(base, on_timer, link));
 }
 
@@ -114,7 +122,7 @@ static uint64_t wait_of(const struct link *link)
 
 	if (wait > WAIT_LONGEST)
 		wait = WAIT_LONGEST;
-	return wait / 2 + arc4random_uniform(wait / 2 + 1);
+	return wait / 2 + random_below(wait / 2 + 1);
 }
 
 static void complain(struct link *link)

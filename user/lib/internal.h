@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <time.h>
 
+#include "checkers.h"
 #include "libhwtimer.h"
 
 /* Number of events that the module copies at a time */
@@ -19,13 +20,14 @@
 
 /**
  * struct hwt - see libhwtimer.h
- * @fd: descriptor of the device
+ * @fd: descriptor of the device, or of @manual
+ * @manual: the instance in this program that answers in place of the device; NULL: the device does
  * @waits: reading waits for events: it was opened without HWT_NONBLOCK
  * @clock_known: @clock and @keeps are those of the instance
  * @clock: clock of the instance
  * @keeps: it has HWTIMER_SETUP_AT_LEAST_ONCE
  * @now: time of hwt_now(), or NOW_UNKNOWN
- * @uncached: hwt_now() always reads the clock
+ * @uncached: hwt_now() always reads the clock, as it does if that is moved by hand
  * @told: @on_change was called since hwt_flush()
  * @on_change: function to call at the first change after hwt_flush(); NULL: none
  * @on_change_arg: its argument
@@ -48,6 +50,7 @@
  */
 struct hwt {
 	int fd;
+	struct manual *manual;
 	bool waits;
 	bool clock_known;
 	clockid_t clock;
@@ -91,13 +94,45 @@ static inline int64_t hwt_deadline_time(uint64_t deadline)
 	return deadline < HWTIMER_NEVER ? deadline : HWTIMER_NEVER;
 }
 
-static inline int64_t hwt_read_clock(clockid_t clock)
+/* A sum of times that are not negative, at most HWTIMER_NEVER */
+static inline int64_t hwt_time_add(int64_t time, int64_t delay)
+{
+	return delay > HWTIMER_NEVER - time ? HWTIMER_NEVER : time + delay;
+}
+
+/* Instances without the device, see manual.c. A new one is its descriptor, or a negative errno. */
+int hwt_manual_new(struct manual **manual);
+void hwt_manual_free(struct manual *manual);
+int hwt_manual_call(struct manual *manual, unsigned long command,
+		    void *argument);
+int hwt_manual_read(struct manual *manual, struct hwtimer_event *events,
+		    unsigned int count, bool waits);
+int64_t hwt_manual_now(struct manual *manual);
+int hwt_manual_advance(struct manual *manual, int64_t ns);
+
+/* The time on the clock of @hwt, which is known */
+static inline int64_t hwt_read_clock(const struct hwt *hwt)
 {
 	struct timespec time;
 
-	clock_gettime(clock, &time);
+	if (hwt->manual)
+		return hwt_manual_now(hwt->manual);
+	clock_gettime(hwt->clock, &time);
 	return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
+
+/* Gives the program a number. */
+static inline void hwt_give(uint64_t *to, uint64_t value)
+{
+	*to = value;
+	hwt_written(to, sizeof(*to));
+}
+
+/* An address that no other thread has */
+const void *hwt_this_thread(void);
+
+/* How many times this process, and those that it comes from, were forked */
+unsigned int hwt_forks(void);
 
 /* Whether the innermost hwt_dispatch() calls no further callback. */
 static inline bool hwt_ends(const struct hwt *hwt)

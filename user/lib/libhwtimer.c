@@ -21,11 +21,55 @@
 /* The major number of all misc devices. */
 #define MISC_MAJOR 10
 
+/* An array of results of a call. There may be none, if the program wants none. */
+static void array_written(uint64_t array, size_t size)
+{
+	if (array)
+		hwt_written((const void *)(uintptr_t)array, size);
+}
+
+/*
+ * What a call has written, which has returned @ret. Both tools know that the argument itself is
+ * written, by the number of the command, but not the arrays that it names.
+ */
+static void answer_written(unsigned long command, const void *argument, int ret)
+{
+	const struct hwtimer_submit *submit = argument;
+	const struct hwtimer_bulk *bulk = argument;
+	const struct hwtimer_list *list = argument;
+
+	if (command == HWTIMER_IOC_SUBMIT)
+		array_written(submit->requests,
+			      ret * sizeof(struct hwtimer_request));
+	if (command == HWTIMER_IOC_BULK)
+		array_written(bulk->results, ret * sizeof(uint64_t));
+	if (command == HWTIMER_IOC_LIST || command == HWTIMER_IOC_CANCEL_ALL)
+		array_written(list->timers, ret * sizeof(struct hwtimer_timer));
+}
+
+/* Does a call whose argument is the program's. */
+static int pass(const struct hwt *hwt, unsigned long command, void *argument)
+{
+	int ret;
+
+	if (hwt->manual) {
+		ret = hwt_manual_call(hwt->manual, command, argument);
+		if (_IOC_DIR(command) & _IOC_READ)
+			hwt_written(argument, _IOC_SIZE(command));
+	} else {
+		ret = ioctl(hwt->fd, command, argument);
+		ret = ret < 0 ? -errno : ret;
+	}
+	if (ret > 0)
+		answer_written(command, argument, ret);
+	return ret;
+}
+
+/* The library has made the argument; MemorySanitizer would ask whether somebody has written it. */
 static int call(const struct hwt *hwt, unsigned long command, void *argument)
 {
-	int ret = ioctl(hwt->fd, command, argument);
-
-	return ret < 0 ? -errno : ret;
+	hwt_written(argument, _IOC_SIZE(command));
+	return pass(hwt, command, argument);
 }
 
 /* The command for a structure as long as the program knows it */
@@ -53,10 +97,11 @@ static int check_abi(struct hwt *hwt)
 	return 0;
 }
 
-static int device_open(struct hwt *hwt, unsigned int flags)
+static int device_open(struct hwt *hwt, int unused, unsigned int flags)
 {
 	int err;
 
+	(void)unused;
 	hwt->waits = !(flags & HWT_NONBLOCK);
 	hwt->fd = open(DEVICE,
 		       O_RDWR | O_CLOEXEC | (hwt->waits ? 0 : O_NONBLOCK));
@@ -106,6 +151,8 @@ static int device_adopt(struct hwt *hwt, int fd, unsigned int flags)
 	if (err)
 		return err;
 	hwt->fd = fd;
+	/* Another process may have chosen one. */
+	hwt->watermark = true;
 	err = check_abi(hwt);
 	/* Other drivers refuse the ioctl in different ways. */
 	if (err)
@@ -113,43 +160,70 @@ static int device_adopt(struct hwt *hwt, int fd, unsigned int flags)
 	return device_set_flags(hwt, flags);
 }
 
-/* Makes *@hwt of descriptor *@fd, or opens the device if @fd is NULL. */
-static int instance_new(struct hwt **hwt, const int *fd, unsigned int flags)
+static int manual_open(struct hwt *hwt, int unused, unsigned int flags)
+{
+	(void)unused;
+	hwt->waits = !(flags & HWT_NONBLOCK);
+	hwt->uncached = true;
+	hwt->fd = hwt_manual_new(&hwt->manual);
+	return hwt->fd < 0 ? hwt->fd : 0;
+}
+
+/* Makes *@hwt by @begin, which gets @fd. */
+static int instance_new(struct hwt **hwt,
+			int (*begin)(struct hwt *hwt, int fd,
+				     unsigned int flags),
+			int fd, unsigned int flags)
 {
 	struct hwt *new;
 	int err;
 
 	*hwt = NULL;
+	hwt_written(hwt, sizeof(*hwt));
 	if (flags & ~HWT_NONBLOCK)
 		return -EINVAL;
 	new = calloc(1, sizeof(*new));
 	if (!new)
 		return -ENOMEM;
-	err = fd ? device_adopt(new, *fd, flags) : device_open(new, flags);
+	err = begin(new, fd, flags);
 	if (err) {
 		free(new);
 		return err;
 	}
 	new->now = NOW_UNKNOWN;
-	/* Another process may have chosen one. */
-	new->watermark = fd;
 	*hwt = new;
 	return 0;
 }
 
 int hwt_open(struct hwt **hwt, unsigned int flags)
 {
-	return instance_new(hwt, NULL, flags);
+	return instance_new(hwt, device_open, -1, flags);
 }
 
 int hwt_from_fd(struct hwt **hwt, int fd, unsigned int flags)
 {
-	return instance_new(hwt, &fd, flags);
+	return instance_new(hwt, device_adopt, fd, flags);
+}
+
+int hwt_open_manual(struct hwt **hwt, unsigned int flags)
+{
+	return instance_new(hwt, manual_open, -1, flags);
+}
+
+/* Time goes on while a loop waits, and before it waits it calls hwt_flush(). */
+int hwt_advance(struct hwt *hwt, int64_t ns)
+{
+	if (!hwt->manual)
+		return -ENOTSUP;
+	if (__atomic_load_n(&hwt->timers, __ATOMIC_RELAXED))
+		hwt_flush(hwt);
+	return hwt_manual_advance(hwt->manual, ns);
 }
 
 static void instance_free(struct hwt *hwt)
 {
 	hwt_timers_free(hwt);
+	hwt_manual_free(hwt->manual);
 	free(hwt);
 }
 
@@ -184,7 +258,7 @@ int hwt_setup_sized(struct hwt *hwt, const struct hwtimer_setup *setup,
 
 	if (hwt_active(hwt))
 		return -EBUSY;
-	err = call(hwt, sized(HWTIMER_IOC_SETUP, size), (void *)setup);
+	err = pass(hwt, sized(HWTIMER_IOC_SETUP, size), (void *)setup);
 	if (!err) {
 		hwt->clock_known = false;
 		hwt->now = NOW_UNKNOWN;
@@ -194,14 +268,14 @@ int hwt_setup_sized(struct hwt *hwt, const struct hwtimer_setup *setup,
 
 int hwt_info_sized(struct hwt *hwt, struct hwtimer_info *info, size_t size)
 {
-	return call(hwt, sized(HWTIMER_IOC_INFO, size), info);
+	return pass(hwt, sized(HWTIMER_IOC_INFO, size), info);
 }
 
 /* ---- one timer ---- */
 
 int hwt_schedule_request(struct hwt *hwt, struct hwtimer_request *request)
 {
-	return call(hwt, HWTIMER_IOC_SCHEDULE, request);
+	return pass(hwt, HWTIMER_IOC_SCHEDULE, request);
 }
 
 static int schedule(struct hwt *hwt, unsigned int flags, int64_t time,
@@ -212,10 +286,10 @@ static int schedule(struct hwt *hwt, unsigned int flags, int64_t time,
 		.time = time,
 		.user_data = user_data,
 	};
-	int err = hwt_schedule_request(hwt, &request);
+	int err = call(hwt, HWTIMER_IOC_SCHEDULE, &request);
 
 	if (!err && id)
-		*id = request.id;
+		hwt_give(id, request.id);
 	return err;
 }
 
@@ -232,8 +306,7 @@ int hwt_schedule_at(struct hwt *hwt, uint64_t deadline, uint64_t user_data,
 			user_data, id);
 }
 
-/* An address that no other thread has */
-static const void *this_thread(void)
+const void *hwt_this_thread(void)
 {
 	static __thread char place;
 
@@ -243,7 +316,7 @@ static const void *this_thread(void)
 /* After each change of the buffer */
 static void note_reader(struct hwt *hwt)
 {
-	__atomic_store_n(&hwt->reader, hwt->count ? this_thread() : NULL,
+	__atomic_store_n(&hwt->reader, hwt->count ? hwt_this_thread() : NULL,
 			 __ATOMIC_RELAXED);
 }
 
@@ -256,7 +329,7 @@ static int find_read(const struct hwt *hwt, uint64_t id)
 	const void *reader = __atomic_load_n(&hwt->reader, __ATOMIC_RELAXED);
 	unsigned int i;
 
-	if (!reader || reader != this_thread())
+	if (!reader || reader != hwt_this_thread())
 		return -1;
 	for (i = hwt->first; i < hwt->first + hwt->count; i++)
 		if (hwt->events[i].id == id)
@@ -332,7 +405,7 @@ int hwt_reschedule_at(struct hwt *hwt, uint64_t id, uint64_t deadline)
 
 int hwt_reschedule_request(struct hwt *hwt, struct hwtimer_request *request)
 {
-	return call(hwt, HWTIMER_IOC_RESCHEDULE, request);
+	return pass(hwt, HWTIMER_IOC_RESCHEDULE, request);
 }
 
 static int rearm(struct hwt *hwt, unsigned int flags, uint64_t *id,
@@ -344,7 +417,7 @@ static int rearm(struct hwt *hwt, unsigned int flags, uint64_t *id,
 		.time = time,
 		.user_data = user_data,
 	};
-	int err = hwt_reschedule_request(hwt, &request);
+	int err = call(hwt, HWTIMER_IOC_RESCHEDULE, &request);
 
 	if (!err)
 		*id = request.id;
@@ -459,9 +532,17 @@ int hwt_submit(struct hwt *hwt, struct hwtimer_request *requests,
 
 /* ---- queries, stop and notification ---- */
 
+/* The program need not write what the module does not look at, but valgrind would miss it. */
 int hwt_query(struct hwt *hwt, struct hwtimer_timer *timer)
 {
-	return call(hwt, HWTIMER_IOC_QUERY, timer);
+	struct hwtimer_timer query = { .id = timer->id };
+	int err = call(hwt, HWTIMER_IOC_QUERY, &query);
+
+	if (err)
+		return err;
+	*timer = query;
+	hwt_written(timer, sizeof(*timer));
+	return 0;
 }
 
 int hwt_cancel_all(struct hwt *hwt, unsigned int flags, uint64_t *cancelled)
@@ -481,7 +562,7 @@ int hwt_cancel_all(struct hwt *hwt, unsigned int flags, uint64_t *cancelled)
 			hwt_timers_end(hwt);
 	}
 	if (cancelled)
-		*cancelled = ended;
+		hwt_give(cancelled, ended);
 	return ret;
 }
 
@@ -491,7 +572,7 @@ int hwt_next_time(struct hwt *hwt, uint64_t *remaining)
 	int err = hwt_info(hwt, &info);
 
 	if (!err)
-		*remaining = info.until_next;
+		hwt_give(remaining, info.until_next);
 	return err;
 }
 
@@ -529,7 +610,7 @@ int hwt_stop(struct hwt *hwt, uint64_t *cursor, struct hwtimer_timer *timers,
 
 int hwt_stats_sized(struct hwt *hwt, struct hwtimer_stats *stats, size_t size)
 {
-	return call(hwt, sized(HWTIMER_IOC_STATS, size), stats);
+	return pass(hwt, sized(HWTIMER_IOC_STATS, size), stats);
 }
 
 int hwt_notify(struct hwt *hwt, unsigned int events, uint64_t delay)
@@ -544,6 +625,16 @@ int hwt_notify(struct hwt *hwt, unsigned int events, uint64_t delay)
 
 /* ---- events ---- */
 
+static int manual_read(struct hwt *hwt, struct hwtimer_event *events,
+		       unsigned int count)
+{
+	int ret = hwt_manual_read(hwt->manual, events, count, hwt->waits);
+
+	if (ret > 0)
+		hwt_written(events, ret * sizeof(*events));
+	return ret;
+}
+
 /* The module tells the end as files do, by 0 bytes, and the library by an error. */
 static int read_events(struct hwt *hwt, struct hwtimer_event *events,
 		       unsigned int count)
@@ -552,6 +643,8 @@ static int read_events(struct hwt *hwt, struct hwtimer_event *events,
 
 	if (count > INT_MAX / sizeof(*events))
 		count = INT_MAX / sizeof(*events);
+	if (hwt->manual)
+		return manual_read(hwt, events, count);
 	bytes = read(hwt->fd, events, count * sizeof(*events));
 	if (bytes < 0)
 		return -errno;
@@ -597,6 +690,7 @@ int hwt_next(struct hwt *hwt, struct hwtimer_event *event)
 	if (ret < 0)
 		return ret;
 	*event = hwt->events[hwt->first++];
+	hwt_written(event, sizeof(*event));
 	hwt->count--;
 	note_reader(hwt);
 	return 1;
@@ -629,8 +723,11 @@ static void dispatch_one(struct hwt *hwt, hwt_callback callback, void *arg)
 	hwt->count--;
 	if (!hwt->count)
 		note_reader(hwt);
-	if (!(hwt->timers && hwt_timers_take(hwt, &event)) && callback)
-		callback(arg, &event);
+	if ((hwt->timers && hwt_timers_take(hwt, &event)) || !callback)
+		return;
+	hwt_written(&event, sizeof(event));
+	hwt_will_call_back();
+	callback(arg, &event);
 }
 
 /*
@@ -667,6 +764,7 @@ static int wait_for_refused(struct hwt *hwt)
 	ms = hwt_wait_ms(hwt, -1);
 	if (ms < 0)
 		return 0;
+	hwt_written(&ready, sizeof(ready));
 	ret = poll(&ready, 1, ms);
 	hwt->now = NOW_UNKNOWN;
 	if (ret < 0)
@@ -733,8 +831,11 @@ void hwt_break(struct hwt *hwt)
 
 int hwt_dispatch_check(struct hwt *hwt)
 {
-	int ret = fcntl(hwt->fd, F_GETFL);
+	int ret;
 
+	if (hwt->manual)
+		return hwt->waits ? -EINVAL : 0;
+	ret = fcntl(hwt->fd, F_GETFL);
 	if (ret < 0)
 		return -errno;
 	return ret & O_NONBLOCK ? 0 : -EINVAL;

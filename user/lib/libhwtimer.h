@@ -43,10 +43,10 @@ extern "C" {
 #define HWT_VERSION_MINOR 9
 #define HWT_VERSION (HWT_VERSION_MAJOR << 16 | HWT_VERSION_MINOR)
 
-/** struct hwt - an instance: an open /dev/hwtimer */
+/** struct hwt - an instance: an open /dev/hwtimer, or one of hwt_open_manual() */
 struct hwt;
 
-/** HWT_NONBLOCK - flag for hwt_open(), hwt_from_fd(): reading does not wait for events */
+/** HWT_NONBLOCK - flag for all functions that open: reading does not wait for events */
 #define HWT_NONBLOCK (1U << 0)
 
 /* Returns the version of the library in use: major << 16 | minor. */
@@ -86,6 +86,49 @@ int hwt_open(struct hwt **hwt, unsigned int flags);
  * module has another ABI version), -EINVAL (@flags), -ENOMEM.
  */
 int hwt_from_fd(struct hwt **hwt, int fd, unsigned int flags);
+
+/**
+ * hwt_open_manual - open an instance whose clock only hwt_advance() moves, for tests
+ * @hwt: out: the instance; NULL after an error
+ * @flags: HWT_NONBLOCK or 0
+ *
+ * It needs no module: all of it is in the memory of this process. All functions, timer objects and
+ * adapters work with it by the rules of the device, so a program need not know which of the two it
+ * has. What differs:
+ *
+ * - The time, hwt_now(), is 86,400 s at first, on whatever clock hwt_setup() chooses. Nothing sets
+ *   the clock, so HWTIMER_SETUP_REPORT_CLOCK_SET reports nothing. hwt_now() is never old.
+ * - A timer expires in hwt_advance(), when a tick begins, and never at once: a delay of 0 ends with
+ *   the next tick. It is late only by its tick and its slack, and by events that nobody reads.
+ * - If there is no event, and reading waits, it fails with -EDEADLK in the thread that was the last
+ *   to move the clock (at first: that has opened the instance), which would wait for itself. Other
+ *   threads wait.
+ * - When the instance is stopped and has no event left, poll() says POLLIN, and not POLLHUP.
+ * - The descriptor is only to be polled: read() fails with EINVAL, and so do entries of io_uring that
+ *   read, and those of hwtimer_uring.h with a command with EOPNOTSUPP. hwt_from_fd() refuses it with
+ *   -ENOTTY. In a child of fork() all calls fail with -EBADF, but for hwt_close().
+ * - Memory is not limited, nor counted in STATS.
+ *
+ * Return: 0; -ENOMEM, -EMFILE, -ENFILE, -EINVAL (@flags).
+ */
+int hwt_open_manual(struct hwt **hwt, unsigned int flags);
+
+/**
+ * hwt_advance - move the clock of an instance of hwt_open_manual()
+ * @hwt: the instance
+ * @ns: by how much; 0 is allowed
+ *
+ * Timers that become due expire in their order, as if the clock had gone through each tick. As a
+ * loop that waits, it calls hwt_flush() before, and calls no callback: hwt_dispatch() does. So a
+ * callback that starts a timer does so at the time at which the clock is then. To stop at each
+ * timer on the way, ask hwt_next_time() how far the next one is.
+ *
+ * Any thread may call it, but if there are timer objects, only theirs.
+ *
+ * Return: 0; -EINVAL (@ns is negative, or beyond the clock's range), -ENOTSUP (the clock is the
+ * kernel's), -EBADF (in a child of fork()).
+ */
+int hwt_advance(struct hwt *hwt, int64_t ns);
 
 /*
  * Closes the descriptor. The instance and all its timers end with the last descriptor. NULL is
@@ -329,7 +372,8 @@ int hwt_notify(struct hwt *hwt, unsigned int events, uint64_t delay);
  * @count: length of @events, at least 1
  *
  * Return: number of events read, at least 1; -ENOTCONN: the instance is stopped, and no
- * event will come; -EAGAIN (HWT_NONBLOCK), -EINTR, -ECANCELED (the clock was set).
+ * event will come; -EAGAIN (HWT_NONBLOCK), -EINTR, -ECANCELED (the clock was set), -EDEADLK (only
+ * this thread moves the clock; see hwt_open_manual()).
  */
 int hwt_read(struct hwt *hwt, struct hwtimer_event *events, unsigned int count);
 

@@ -3,8 +3,8 @@
  * Timer objects; see struct hwt_timer in libhwtimer.h.
  *
  * An object that is active has a slot, and a slot has at most one timer in the module. The
- * user_data of that timer is the slot's number, so an event finds its slot, which is never
- * freed, and not an object, which the program may have freed meanwhile. The event belongs
+ * user_data of that timer is the slot's number, so an event finds its slot, if that is still
+ * there, and not an object, which the program may have freed meanwhile. The event belongs
  * to the slot only if its id is the one that the slot has: ids are never reused.
  *
  * The module's timer is due at slot.armed, which may be earlier than timer.deadline. So a
@@ -76,14 +76,27 @@ struct hwt_slot {
 };
 
 /**
+ * struct chunk - slots that are allocated together
+ * @used: number of them that are not free, and of callbacks that run for one
+ * @slots: the slots
+ */
+struct chunk {
+	unsigned int used;
+	struct hwt_slot slots[CHUNK];
+};
+
+/**
  * struct timers - the timer objects of an instance
  * @forks: value of the variable in the process that they belong to
  * @refused: error of the last hwt_flush(), if slots stayed on the lists
  * @cancellations: those of struct hwt that the spares know of
  * @lists: the lists' heads
  * @count: the lists' lengths
- * @chunks: array of @nr_chunks arrays of CHUNK slots
+ * @chunks: array of @nr_chunks chunks; NULL: it was given back
  * @nr_chunks: length of @chunks
+ * @hole: no chunk before this one was given back
+ * @slots: number of slots in all chunks
+ * @unused: a chunk has lost its last slot that was used, since give_back()
  * @batch: slots that a system call is about
  * @bulk: what it is told about them
  * @results: what it returns about them
@@ -94,8 +107,11 @@ struct timers {
 	unsigned int cancellations;
 	struct link lists[NR_LISTS];
 	unsigned int count[NR_LISTS];
-	struct hwt_slot **chunks;
+	struct chunk **chunks;
 	unsigned int nr_chunks;
+	unsigned int hole;
+	unsigned int slots;
+	bool unused;
 	struct hwt_slot *batch[BATCH];
 	struct hwtimer_bulk_timer bulk[BATCH];
 	uint64_t results[BATCH];
@@ -111,15 +127,31 @@ static void link_add_after(struct link *link, struct link *before)
 	before->next = link;
 }
 
+static void link_remove(struct link *link)
+{
+	link->prev->next = link->next;
+	link->next->prev = link->prev;
+}
+
+/* Counts one more, or one less, use of the slot's chunk. */
+static void use(struct timers *timers, const struct hwt_slot *slot, int by)
+{
+	struct chunk *chunk = timers->chunks[slot->index / CHUNK];
+
+	chunk->used += by;
+	timers->unused |= !chunk->used;
+}
+
 /* Takes @slot from its list, and puts it behind @before in the list @where. */
 static void move_behind(struct timers *timers, struct hwt_slot *slot,
 			enum where where, struct link *before)
 {
 	struct link *link = &slot->link;
 
-	link->prev->next = link->next;
-	link->next->prev = link->prev;
+	link_remove(link);
 	link_add_after(link, before);
+	if (slot->where == FREE || where == FREE)
+		use(timers, slot, (where != FREE) - (slot->where != FREE));
 	timers->count[slot->where]--;
 	timers->count[where]++;
 	slot->where = where;
@@ -191,16 +223,10 @@ static int64_t current_time(struct hwt *hwt)
 
 	if (now != NOW_UNKNOWN)
 		return now;
-	now = hwt_read_clock(hwt->clock);
+	now = hwt_read_clock(hwt);
 	if (!hwt->uncached)
 		hwt->now = now;
 	return now;
-}
-
-/* A sum of times that are not negative, at most HWTIMER_NEVER */
-static int64_t time_add(int64_t time, int64_t delay)
-{
-	return delay > HWTIMER_NEVER - time ? HWTIMER_NEVER : time + delay;
 }
 
 /* ---- fork() ---- */
@@ -216,6 +242,11 @@ static void count_fork(void)
 static void __attribute__((constructor)) watch_forks(void)
 {
 	pthread_atfork(NULL, NULL, count_fork);
+}
+
+unsigned int hwt_forks(void)
+{
+	return forks;
 }
 
 bool hwt_timers_foreign(const struct hwt *hwt)
@@ -280,28 +311,80 @@ void hwt_timers_free(struct hwt *hwt)
 	free(timers);
 }
 
+/* Finds the place of a chunk that was given back, or makes one. Returns NULL without memory. */
+static struct chunk **chunk_place(struct timers *timers)
+{
+	struct chunk **chunks = timers->chunks;
+	unsigned int nr = timers->nr_chunks;
+
+	while (timers->hole < nr && chunks[timers->hole])
+		timers->hole++;
+	if (timers->hole == nr) {
+		chunks = realloc(chunks, (nr + 1) * sizeof(*chunks));
+		if (!chunks)
+			return NULL;
+		chunks[nr] = NULL;
+		timers->chunks = chunks;
+		timers->nr_chunks++;
+	}
+	return &chunks[timers->hole];
+}
+
 /* Makes a chunk of free slots. Returns false without memory. */
 static bool slots_grow(struct timers *timers)
 {
-	unsigned int i, nr = timers->nr_chunks;
-	struct hwt_slot **chunks, *chunk;
+	struct chunk **place = chunk_place(timers);
+	struct hwt_slot *slot;
+	unsigned int i;
 
-	chunks = realloc(timers->chunks, (nr + 1) * sizeof(*chunks));
-	if (!chunks)
+	if (!place)
 		return false;
-	timers->chunks = chunks;
-	chunk = calloc(CHUNK, sizeof(*chunk));
-	if (!chunk)
+	*place = calloc(1, sizeof(**place));
+	if (!*place)
 		return false;
-	chunks[nr] = chunk;
-	timers->nr_chunks++;
 	for (i = 0; i < CHUNK; i++) {
-		chunk[i].index = nr * CHUNK + i;
-		chunk[i].where = FREE;
+		slot = &(*place)->slots[i];
+		slot->index = (place - timers->chunks) * CHUNK + i;
+		slot->where = FREE;
 		timers->count[FREE]++;
-		link_add_after(&chunk[i].link, timers->lists[FREE].prev);
+		link_add_after(&slot->link, timers->lists[FREE].prev);
 	}
+	timers->slots += CHUNK;
 	return true;
+}
+
+/* The slots of @chunk are free. */
+static void chunk_free(struct timers *timers, struct chunk *chunk)
+{
+	unsigned int i;
+
+	for (i = 0; i < CHUNK; i++)
+		link_remove(&chunk->slots[i].link);
+	timers->count[FREE] -= CHUNK;
+	timers->slots -= CHUNK;
+	free(chunk);
+}
+
+/* Frees the chunks that have no slot in use, and what their array need not have at its end. */
+static void chunks_free_unused(struct timers *timers)
+{
+	struct chunk **chunks = timers->chunks;
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < timers->nr_chunks; i++) {
+		if (chunks[i] && !chunks[i]->used) {
+			chunk_free(timers, chunks[i]);
+			chunks[i] = NULL;
+		}
+		if (chunks[i])
+			nr = i + 1;
+	}
+	timers->unused = false;
+	timers->hole = 0;
+	timers->nr_chunks = nr;
+	chunks = realloc(chunks, (nr + 1) * sizeof(*chunks));
+	if (chunks)
+		timers->chunks = chunks;
 }
 
 /*
@@ -344,11 +427,15 @@ static struct hwt_slot *slot_of_event(const struct timers *timers,
 				      const struct hwtimer_event *event)
 {
 	uint32_t index = event->user_data;
+	struct chunk *chunk;
 	struct hwt_slot *slot;
 
 	if (index / CHUNK >= timers->nr_chunks)
 		return NULL;
-	slot = &timers->chunks[index / CHUNK][index % CHUNK];
+	chunk = timers->chunks[index / CHUNK];
+	if (!chunk)
+		return NULL;
+	slot = &chunk->slots[index % CHUNK];
 	return slot->id == event->id ? slot : NULL;
 }
 
@@ -358,6 +445,7 @@ static void changed(struct hwt *hwt)
 	if (!hwt->on_change || hwt->told)
 		return;
 	hwt->told = true;
+	hwt_will_call_back();
 	hwt->on_change(hwt->on_change_arg);
 }
 
@@ -414,6 +502,7 @@ void hwt_timer_init(struct hwt_timer *timer, struct hwt *hwt,
 	timer->callback = callback;
 	timer->armed = HWTIMER_NEVER;
 	timer->timeout = INT64_MIN;
+	hwt_written(timer, sizeof(*timer));
 }
 
 /* Gives the object a deadline. On failure it stays as it was. */
@@ -445,8 +534,8 @@ static int start_after(struct hwt_timer *timer, int64_t delay, int64_t timeout,
 	int err = timer_need(timer);
 
 	if (!err)
-		err = start(timer, time_add(hwt_read_clock(timer->hwt->clock),
-					    delay < 0 ? 0 : delay));
+		err = start(timer, hwt_time_add(hwt_read_clock(timer->hwt),
+						delay < 0 ? 0 : delay));
 	if (err)
 		return err;
 	timer->timeout = timeout;
@@ -493,7 +582,8 @@ static __attribute__((noinline)) int again(struct hwt_timer *timer)
 	err = timers_need(timer->hwt);
 	if (err)
 		return err;
-	return start(timer, time_add(current_time(timer->hwt), timer->timeout));
+	return start(timer,
+		     hwt_time_add(current_time(timer->hwt), timer->timeout));
 }
 
 /* The sum is negative if it is not the deadline: see NOW_UNKNOWN, and hwt_timer.timeout. */
@@ -540,7 +630,7 @@ static void forward(struct hwt_timer *timer, int64_t now)
 		missed = (now - timer->deadline) / interval;
 	timer->expirations = missed + 1;
 	timer->deadline =
-		time_add(timer->deadline + missed * interval, interval);
+		hwt_time_add(timer->deadline + missed * interval, interval);
 }
 
 /*
@@ -554,6 +644,7 @@ static bool has_run(const struct hwt *hwt, const struct hwt_slot *slot)
 
 static void call(struct hwt *hwt, struct hwt_timer *timer)
 {
+	hwt_will_call_back();
 	if (hwt->wrapper)
 		hwt->wrapper(hwt->wrapper_arg, timer);
 	else
@@ -572,12 +663,15 @@ static void expire_periodic(struct hwt *hwt, struct hwt_slot *slot)
 		forward(timer, current_time(hwt));
 	move_to_front(hwt->timers, slot, RUNNING);
 	timer->armed = HWTIMER_NEVER;
+	/* The slot stays, whatever the callback does. */
+	use(hwt->timers, slot, 1);
 	call(hwt, timer);
+	use(hwt->timers, slot, -1);
 	if (!has_run(hwt, slot))
 		return;
 	if (timer->interval < 0)
 		timer->deadline =
-			time_add(hwt_read_clock(hwt->clock), -timer->interval);
+			hwt_time_add(hwt_read_clock(hwt), -timer->interval);
 	slot_settle(hwt, slot);
 }
 
@@ -885,6 +979,20 @@ static void cancel_spares(struct hwt *hwt, unsigned int keep)
 	}
 }
 
+/*
+ * Gives memory back of which three quarters are free. First cancels all spares, as a single one
+ * keeps a chunk; the next ones will be in chunks that other slots keep.
+ */
+static void give_back(struct hwt *hwt)
+{
+	struct timers *timers = hwt->timers;
+
+	if (!timers->unused || timers->slots / 4 <= active(timers) + SPARES)
+		return;
+	cancel_spares(hwt, 0);
+	chunks_free_unused(timers);
+}
+
 int hwt_flush(struct hwt *hwt)
 {
 	struct timers *timers = hwt->timers;
@@ -897,6 +1005,7 @@ int hwt_flush(struct hwt *hwt)
 	if (hwt_timers_foreign(hwt))
 		return -EBADF;
 	cancel_spares(hwt, active(timers) + SPARES);
+	give_back(hwt);
 	err = tell_all(hwt);
 	if ((err == -ENOSPC || err == -ENOMEM) && timers->count[SPARE]) {
 		cancel_spares(hwt, 0);
@@ -929,7 +1038,7 @@ uint64_t hwt_now(struct hwt *hwt)
 
 void hwt_cache_time(struct hwt *hwt, int yes)
 {
-	hwt->uncached = !yes;
+	hwt->uncached = !yes || hwt->manual;
 	hwt->now = NOW_UNKNOWN;
 }
 

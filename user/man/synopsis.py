@@ -89,7 +89,10 @@ def check(page, found, update):
 
 def main():
     found = prototypes(HEADER.read_text())
-    for page in sorted((ROOT / "man").glob("*.3")):
+    pages = sorted((ROOT / "user/man").glob("*.3"))
+    if not pages:
+        print("there is no page")
+    for page in pages:
         check(page, found, sys.argv[1:] == ["--update"])
 
 

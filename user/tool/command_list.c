@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* hwtimerctl list: prints the timers of an instance, as a table or as JSON. */
 #include "commands.h"
+#include "json.h"
 #include "listing.h"
 #include "units.h"
 
@@ -55,11 +56,6 @@ static struct list parse(int argc, char **argv)
 	return list;
 }
 
-static const char *state_name(const struct hwtimer_timer *timer)
-{
-	return timer->state == HWTIMER_STATE_EXPIRED ? "expired" : "pending";
-}
-
 /* ---- the table ---- */
 
 static const char *type_name(const struct hwtimer_timer *timer)
@@ -89,17 +85,18 @@ static const char *left(const struct hwtimer_timer *timer,
 	return room;
 }
 
+/* Of 80 characters, unless the id or user_data has more than 12 digits */
 static void show_row(const struct hwtimer_timer *timer, bool first)
 {
 	char time[UNITS_ROOM], interval[UNITS_ROOM], slack[UNITS_ROOM],
 		count[UNITS_ROOM];
 
 	if (first)
-		printf("%20s %-7s %9s %-5s %9s %10s %9s %20s\n", "ID", "STATE",
+		printf("%12s %-7s %9s %-5s %9s %10s %9s %12s\n", "ID", "STATE",
 		       "DUE IN", "TYPE", "INTERVAL", "COUNT", "SLACK",
 		       "USER DATA");
-	printf("%20llu %-7s %9s %-5s %9s %10s %9s %20llu\n", timer->id,
-	       state_name(timer), due(timer, time), type_name(timer),
+	printf("%12llu %-7s %9s %-5s %9s %10s %9s %12llu\n", timer->id,
+	       listing_state(timer), due(timer, time), type_name(timer),
 	       timer->interval ? units_format_time(timer->interval, interval) :
 				 "-",
 	       left(timer, count),
@@ -107,25 +104,12 @@ static void show_row(const struct hwtimer_timer *timer, bool first)
 	       timer->user_data);
 }
 
-/* ---- JSON ---- */
-
 /* An object for each timer, on a line of its own, so that a reader needs no memory */
 static void show_object(const struct hwtimer_timer *timer, bool first)
 {
 	(void)first;
-	printf("{\"schema\": \"hwtimer-timer/1\", \"id\": %llu, \"user_data\": %llu",
-	       timer->id, timer->user_data);
-	printf(", \"state\": \"%s\", \"deadline\": ", state_name(timer));
-	if (timer->deadline == HWTIMER_NEVER)
-		fputs("null, \"remaining\": null", stdout);
-	else
-		printf("%llu, \"remaining\": %llu", timer->deadline,
-		       timer->remaining);
-	printf(", \"interval\": %llu, \"slack\": %llu, \"count\": %u",
-	       timer->interval, timer->slack, timer->expirations_left);
-	printf(", \"fixed_delay\": %s, \"expirations\": %u}\n",
-	       timer->flags & HWTIMER_REQ_FIXED_DELAY ? "true" : "false",
-	       timer->expirations);
+	json_put_timer(stdout, timer);
+	puts("}");
 }
 
 /* ---- all timers ---- */
@@ -181,7 +165,7 @@ int command_list(int argc, char **argv)
 {
 	struct list list = parse(argc, argv);
 	show_fn show = list.json ? show_object : show_row;
-	struct hwt *hwt = place_open(&list.place);
+	struct hwt *hwt = place_need(&list.place);
 	struct listing *listing = listing_open(hwt);
 	uint64_t shown;
 

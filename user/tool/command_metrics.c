@@ -86,8 +86,7 @@ static struct wish parse(int argc, char **argv)
 			wish.from = optarg;
 			break;
 		}
-	if (optind != argc)
-		usage("unexpected argument: %s", argv[optind]);
+	no_operands(argc, argv);
 	return wish;
 }
 

@@ -13,7 +13,6 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -180,17 +179,8 @@ static void show_json(void)
 
 int command_owners(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'j' },
-		OPTION_HELP,
-		OPTION_END,
-	};
-	bool json = false;
+	bool json = json_argument(argc, argv);
 
-	while (next_option(argc, argv, ":jh", options) >= 0)
-		json = true;
-	if (optind < argc)
-		usage("owners takes no argument: %s", argv[optind]);
 	read_all();
 	qsort(owners, nr_owners, sizeof(*owners), compare);
 	if (json)

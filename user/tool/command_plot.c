@@ -52,7 +52,7 @@ static uint64_t seconds_argument(const char *text)
 	uint64_t ns;
 
 	snprintf(with_unit, sizeof(with_unit), "%ss", text);
-	if (!has_unit && units_parse_time(with_unit, &ns))
+	if (!has_unit && !units_parse_time(with_unit, &ns))
 		return ns;
 	return time_argument("--seconds", text);
 }

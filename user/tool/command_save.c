@@ -84,15 +84,14 @@ static struct snapshot_header header_of(struct hwt *hwt)
 
 /*
  * An instance keeps the clock of the time namespace in which it was opened, and does not
- * tell which that is. A pending timer does: it shows the time at which it was listed.
+ * tell which that is. A list does: it shows the time at which it was made.
  */
-static void check_clock(const struct hwtimer_timer *timer, uint64_t begin,
-			uint64_t end)
+static void check_clock(const struct listing *listing, uint32_t clock,
+			uint64_t begin)
 {
-	uint64_t now = timer->deadline - timer->remaining;
-
-	if (timer->remaining && timer->deadline != HWTIMER_NEVER &&
-	    (now < begin || now > end))
+	/* Clocks that may be set have no namespaces. */
+	if (listing->now && !snapshot_clock_may_be_set(clock) &&
+	    (listing->now < begin || listing->now > clocks_now(clock)))
 		errx(1,
 		     "the instance was opened in another time namespace: run hwtimerctl there, with 'nsenter --time --target PID'");
 }
@@ -119,18 +118,13 @@ static void save_timers(struct snapshot_writer *writer, struct hwt *hwt,
 			uint32_t clock)
 {
 	struct listing *listing = listing_open(hwt);
-	uint64_t begin = clocks_now(clock), end;
+	uint64_t begin = clocks_now(clock);
 	unsigned int i, count;
 
 	while ((count = listing_next(listing))) {
-		end = clocks_now(clock);
-		for (i = 0; i < count; i++) {
-			/* Clocks that may be set have no namespaces. */
-			if (!snapshot_clock_may_be_set(clock))
-				check_clock(&listing->page[i], begin, end);
+		check_clock(listing, clock, begin);
+		for (i = 0; i < count; i++)
 			save_timer(writer, &listing->page[i]);
-		}
-		begin = clocks_now(clock);
 	}
 	listing_close(listing);
 }
@@ -138,7 +132,7 @@ static void save_timers(struct snapshot_writer *writer, struct hwt *hwt,
 int command_save(int argc, char **argv)
 {
 	struct save save = parse(argc, argv);
-	struct hwt *hwt = place_open(&save.place);
+	struct hwt *hwt = place_need(&save.place);
 	struct snapshot_header header = header_of(hwt);
 	struct snapshot_writer writer = {
 		.file = replacement_open(save.path),

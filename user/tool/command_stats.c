@@ -6,59 +6,58 @@
 #include "search.h"
 #include "units.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 
-/* A line for each descriptor */
+/* Exact, if @width characters are enough for that */
+static void put_count(const struct instance *instance, const char *name,
+		      int width)
+{
+	uint64_t count = instance_counter(instance, name);
+	char room[UNITS_ROOM];
+
+	if (snprintf(room, sizeof(room), "%" PRIu64, count) > width)
+		units_format_number(count, room);
+	printf(" %*s", width, room);
+}
+
+static void put_lateness(const struct instance *instance, double share)
+{
+	uint64_t lateness = lateness_of(instance->lateness, share);
+	char room[UNITS_ROOM];
+
+	printf(" %6s", lateness ? units_format_time(lateness, room) : "-");
+}
+
+/* A line of 80 characters for each descriptor */
 static void show_table(const struct instances *instances)
 {
 	unsigned int i;
 
-	printf("%7s %3s %-15s %10s %8s %12s %12s %12s %9s %9s %9s\n", "PID",
-	       "FD", "COMMAND", "PENDING", "READY", "SCHEDULED", "CANCELLED",
-	       "EXPIRED", "MEMORY", "LATE 50%", "LATE 99%");
+	puts("    PID  FD COMMAND      PENDING READY SCHED CANCEL EXPIRE  MEMORY LATE50 LATE99");
 	for (i = 0; i < instances->nr_descriptors; i++) {
 		const struct descriptor *held = &instances->descriptors[i];
 		const struct instance *instance = held->instance;
-		char bytes[UNITS_ROOM], half[UNITS_ROOM], most[UNITS_ROOM];
+		char room[UNITS_ROOM];
 
-		printf("%7d %3d %-15s %10" PRIu64 " %8" PRIu64 " %12" PRIu64
-		       " %12" PRIu64 " %12" PRIu64 " %9s %9s %9s\n",
-		       held->pid, held->fd, held->comm,
-		       instance_counter(instance, "pending"),
-		       instance_counter(instance, "ready"),
-		       instance_counter(instance, "scheduled"),
-		       instance_counter(instance, "cancelled"),
-		       instance_counter(instance, "expired"),
+		printf("%7d %3d %-12.12s", held->pid, held->fd, held->comm);
+		put_count(instance, "pending", 7);
+		put_count(instance, "ready", 5);
+		put_count(instance, "scheduled", 5);
+		put_count(instance, "cancelled", 6);
+		put_count(instance, "expired", 6);
+		printf(" %7s",
 		       units_format_bytes(instance_counter(instance, "bytes"),
-					  bytes),
-		       units_format_time(lateness_of(instance->lateness, 0.5),
-					 half),
-		       units_format_time(lateness_of(instance->lateness, 0.99),
-					 most));
+					  room));
+		put_lateness(instance, 0.5);
+		put_lateness(instance, 0.99);
+		putchar('\n');
 	}
-}
-
-static bool json_wanted(int argc, char **argv)
-{
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'j' },
-		OPTION_HELP,
-		OPTION_END,
-	};
-	bool json = false;
-
-	while (next_option(argc, argv, ":hj", options) != -1)
-		json = true;
-	if (optind != argc)
-		usage("unexpected argument: %s", argv[optind]);
-	return json;
 }
 
 int command_stats(int argc, char **argv)
 {
-	bool json = json_wanted(argc, argv);
+	bool json = json_argument(argc, argv);
 	struct instances instances;
 
 	need_module();

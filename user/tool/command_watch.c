@@ -12,25 +12,39 @@
  * struct watch - the arguments
  * @interval: time between two frames, ns
  * @count: number of frames; 0: until the user quits
+ * @order: the order of the instances, which the user may change
  */
 struct watch {
 	uint64_t interval;
 	uint32_t count;
+	struct view_order order;
 };
+
+static unsigned int column_argument(const char *text)
+{
+	int column = view_column(text);
+
+	if (column < 0)
+		usage("invalid --sort \"%s\": there is no such column", text);
+	return column;
+}
 
 static struct watch parse(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "interval", required_argument, NULL, 'i' },
 		{ "count", required_argument, NULL, 'n' },
-		{ "once", no_argument, NULL, '1' },
+		{ "sort", required_argument, NULL, 's' },
 		OPTION_HELP,
 		OPTION_END,
 	};
-	struct watch watch = { .interval = 1000000000 };
+	struct watch watch = {
+		.interval = 1000000000,
+		.order.column = view_column("pending"),
+	};
 	int option;
 
-	while ((option = next_option(argc, argv, ":hi:n:1", options)) != -1)
+	while ((option = next_option(argc, argv, ":hi:n:s:", options)) != -1)
 		switch (option) {
 		case 'i':
 			watch.interval = interval_argument(optarg);
@@ -38,35 +52,41 @@ static struct watch parse(int argc, char **argv)
 		case 'n':
 			watch.count = count_argument("--count", optarg);
 			break;
-		case '1':
-			watch.count = 1;
+		case 's':
+			watch.order.column = column_argument(optarg);
 			break;
 		}
-	if (optind != argc)
-		usage("unexpected argument: %s", argv[optind]);
+	no_operands(argc, argv);
 	return watch;
 }
 
-static void show(const struct instances *now, const struct instances *before)
+static void show(const struct watch *watch, const struct instances *now,
+		 const struct instances *before)
 {
 	struct screen screen = terminal_screen();
-	struct frame frame = view_frame(now, before, &screen);
+	char *text = view_frame(now, before, &screen, &watch->order);
 
-	terminal_show(&frame);
-	free(frame.text);
+	terminal_show(text);
+	free(text);
 }
 
-/* Shows a frame until @time; returns false if the user has quit. */
-static bool show_until(uint64_t time, const struct instances *now,
+/* Shows a frame until it is time for the next; returns false if the user has quit. */
+static bool show_until(struct watch *watch, const struct instances *now,
 		       const struct instances *before)
 {
-	enum terminal_event event;
+	int key;
 
 	do {
-		show(now, before);
-		event = terminal_wait(time);
-	} while (event == TERMINAL_REDRAW);
-	return event == TERMINAL_TIME;
+		show(watch, now, before);
+		key = terminal_wait(now->time + watch->interval);
+		if (key == 's')
+			view_move(&watch->order, 1);
+		else if (key == 'S')
+			view_move(&watch->order, -1);
+		else if (key == 'r')
+			watch->order.reverse = !watch->order.reverse;
+	} while (key != TERMINAL_TIME && key != 'q' && key != 'Q');
+	return key == TERMINAL_TIME;
 }
 
 int command_watch(int argc, char **argv)
@@ -84,11 +104,10 @@ int command_watch(int argc, char **argv)
 		if (frame == watch.count) {
 			/* The last frame stays visible on the ordinary screen. */
 			terminal_close();
-			show(&now, &before);
+			show(&watch, &now, &before);
 			more = false;
 		} else {
-			more = show_until(now.time + watch.interval, &now,
-					  &before);
+			more = show_until(&watch, &now, &before);
 		}
 		instances_free(&before);
 		before = now;

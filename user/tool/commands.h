@@ -16,6 +16,7 @@ struct option;
 
 int command_info(int argc, char **argv);
 int command_stats(int argc, char **argv);
+int command_next(int argc, char **argv);
 int command_owners(int argc, char **argv);
 int command_schedule(int argc, char **argv);
 int command_watch(int argc, char **argv);
@@ -50,8 +51,12 @@ void need_module(void);
 int next_option(int argc, char **argv, const char *letters,
 		const struct option *options);
 
-/* For commands without arguments */
+/* For commands without arguments; for those with --json only: returns whether it is there */
 void no_arguments(int argc, char **argv);
+bool json_argument(int argc, char **argv);
+
+/* Ends the program if there is anything behind the options. */
+void no_operands(int argc, char **argv);
 
 /* Each returns the value of an argument, and ends the program if it is not valid. */
 uint64_t time_argument(const char *what, const char *text);

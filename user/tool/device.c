@@ -6,6 +6,19 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#ifndef STATX_TYPE
+/* musl has statx() from 1.2.5 on. */
+#include <linux/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int statx(int directory, const char *name, int flags, unsigned int mask,
+		 struct statx *st)
+{
+	return syscall(SYS_statx, directory, name, flags, mask, st);
+}
+#endif
+
 #define MISC_MAJOR 10
 
 int device_possible(int directory, const char *name)

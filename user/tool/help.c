@@ -5,22 +5,28 @@
 
 #include <string.h>
 
-static const struct command commands[] = {
+const struct command help_commands[] = {
 	{ "info", command_info, "",
 	  "version and limits of the module, default wheel", "" },
 	{ "stats", command_stats, "[--json]",
 	  "counters of all instances that you may see",
 	  "  -j, --json           print a JSON object on one line, with all counters\n" },
+	{ "next", command_next, "[--count N] [--json]",
+	  "the timers of all instances that expire next",
+	  "  -n, --count N        at most N timers, 10 if not given\n"
+	  "  -j, --json           print a JSON object for each timer, on a line of its own\n" },
 	{ "owners", command_owners, "[--json]",
 	  "what each user and cgroup uses, by the workers' time; for root",
 	  "  -j, --json           print a JSON object on one line\n" },
-	{ "watch", command_watch, "[--interval TIME] [--count N | --once]",
+	{ "watch", command_watch,
+	  "[--interval TIME] [--count N] [--sort COLUMN]",
 	  "live view of all instances: timers, rates, lateness; q quits",
 	  "  -i, --interval TIME  time between two views, 1s if not given\n"
 	  "  -n, --count N        end after N views\n"
-	  "  -1, --once           one view\n" },
+	  "  -s, --sort COLUMN    pid, fd, command, pending (if not given), ready, sched,\n"
+	  "                       cancel, expire, deliv, memory, late50 or late99\n" },
 	{ "plot", command_plot,
-	  "PICTURE.png|.svg [--seconds N] [--interval TIME] [--pid PID]\n"
+	  "PICTURE.png|.svg [--seconds N] [--pid PID] [OPTION]...\n"
 	  "       hwtimerctl plot PICTURE.png|.svg --from FILE [--pid PID]",
 	  "record, and draw rates and lateness with gnuplot",
 	  "  -s, --seconds N      how long to record, 10 if not given; also 1h30m\n"
@@ -55,24 +61,22 @@ static const struct command commands[] = {
 	  "  -i, --ids FILE       write each timer's old and new id to FILE\n"
 	  "  -n, --name NAME      name of the descriptor, hwtimer if not given\n" },
 	{ "schedule", command_schedule,
-	  "TIME [--repeat TIME [--count N]] [--slack TIME] [--clock CLOCK]",
+	  "TIME [--repeat TIME [--count N]] [OPTION]...",
 	  "schedule a timer, print a line for each event",
 	  "  -r, --repeat TIME    make the timer periodic\n"
 	  "  -n, --count N        end after N expirations\n"
 	  "  -s, --slack TIME     the timer may be late by this much\n"
 	  "  -c, --clock CLOCK    monotonic (if not given) or boottime\n" },
+	{ NULL },
 };
-
-#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 const struct command *help_find(const char *name)
 {
-	unsigned int i;
+	const struct command *command = help_commands;
 
-	for (i = 0; i < NR_COMMANDS; i++)
-		if (!strcmp(name, commands[i].name))
-			return &commands[i];
-	return NULL;
+	while (command->name && strcmp(name, command->name))
+		command++;
+	return command->name ? command : NULL;
 }
 
 static const char about_times[] =
@@ -80,11 +84,11 @@ static const char about_times[] =
 
 void help_all(FILE *to)
 {
-	unsigned int i;
+	const struct command *command;
 
 	fputs("usage: hwtimerctl COMMAND [ARGUMENT]...\n\n", to);
-	for (i = 0; i < NR_COMMANDS; i++)
-		fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].does);
+	for (command = help_commands; command->name; command++)
+		fprintf(to, "  %-9s %s\n", command->name, command->does);
 	fputs("\n  -h, --help     print this; 'hwtimerctl COMMAND --help' says more\n"
 	      "  -V, --version  print the version\n",
 	      to);

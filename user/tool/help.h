@@ -21,6 +21,9 @@ struct command {
 	const char *options;
 };
 
+/* All commands, and a last one without a name */
+extern const struct command help_commands[];
+
 /* Returns NULL if there is no such command. */
 const struct command *help_find(const char *name);
 

@@ -57,6 +57,10 @@ _hwtimerctl()
 		*,--interval) words="100ms 500ms 1s 5s" ;;
 		*,--count) words="1 10 100" ;;
 		schedule,--repeat | schedule,--slack) words="100us 1ms 200ms 1s" ;;
+		watch,--sort)
+			words="pid fd command pending ready sched cancel expire deliv memory"
+			words+=" late50 late99"
+			;;
 		plot,--seconds) words="10 60" ;;
 		plot,--pid) words=$(_hwtimerctl_processes) ;;
 		*,--from | *,--output | *,--ids)

@@ -3,6 +3,7 @@
 #include "../../version.h"
 #include "commands.h"
 #include "help.h"
+#include "meant.h"
 #include "units.h"
 
 #include <programs.h>
@@ -39,17 +40,50 @@ void usage(const char *format, ...)
 	exit(2);
 }
 
+/* Returns whether @word is a long option, abbreviated or with a value, that has this letter. */
+static bool is_long(const char *word, const struct option *options, int letter)
+{
+	if (strncmp(word, "--", 2))
+		return false;
+	word += 2;
+	while (options->name &&
+	       (options->val != letter ||
+		strncmp(options->name, word, strcspn(word, "="))))
+		options++;
+	return options->name;
+}
+
 /* The option that getopt_long() complains about, as the user has written it */
-static const char *complaint(char **argv)
+static const char *complaint(char **argv, const struct option *options)
 {
 	static char option[3] = "-?";
+	const char *last = argv[optind - 1];
 
-	if (optopt && optopt < 128 && isgraph(optopt) &&
-	    strncmp(argv[optind - 1], "--", 2)) {
-		option[1] = optopt;
-		return option;
-	}
-	return argv[optind - 1];
+	if (!optopt || optopt >= 128 || !isgraph(optopt) ||
+	    is_long(last, options, optopt))
+		return last;
+	option[1] = optopt;
+	return option;
+}
+
+/* Ends the program: says what is wrong with the option at which getopt_long() has stopped. */
+static void __attribute__((noreturn))
+wrong_option(char **argv, const struct option *options)
+{
+	const char *word = complaint(argv, options);
+
+	/* getopt_long() takes -1s for an option -1, and has not passed the word yet. */
+	if (isdigit((unsigned char)word[1]))
+		usage("\"%s\" is negative: times and counts begin at 0",
+		      argv[optind] && !strncmp(argv[optind], word, 2) ?
+			      argv[optind] :
+			      word);
+	if (strncmp(word, "--", 2))
+		usage("unknown option: %s", word);
+	if (optopt)
+		usage("this option takes no value: %s", word);
+	usage("unknown option: %s%s", word,
+	      meant("--", word + 2, options, sizeof(*options)));
 }
 
 int next_option(int argc, char **argv, const char *letters,
@@ -60,9 +94,9 @@ int next_option(int argc, char **argv, const char *letters,
 	opterr = 0;
 	option = getopt_long(argc, argv, letters, options, NULL);
 	if (option == ':')
-		usage("%s needs a value", complaint(argv));
+		usage("%s needs a value", complaint(argv, options));
 	if (option == '?')
-		usage("unknown option: %s", complaint(argv));
+		wrong_option(argv, options);
 	if (option == 'h') {
 		help_command(stdout, running);
 		exit(finish(0));
@@ -70,26 +104,47 @@ int next_option(int argc, char **argv, const char *letters,
 	return option;
 }
 
+void no_operands(int argc, char **argv)
+{
+	if (optind != argc)
+		usage("unexpected argument: %s", argv[optind]);
+}
+
 void no_arguments(int argc, char **argv)
 {
 	static const struct option options[] = { OPTION_HELP, OPTION_END };
 
 	next_option(argc, argv, ":h", options);
-	if (optind != argc)
-		usage("unexpected argument: %s", argv[optind]);
+	no_operands(argc, argv);
+}
+
+bool json_argument(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		OPTION_HELP,
+		OPTION_END,
+	};
+	bool json = false;
+
+	while (next_option(argc, argv, ":hj", options) != -1)
+		json = true;
+	no_operands(argc, argv);
+	return json;
 }
 
 uint64_t time_argument(const char *what, const char *text)
 {
 	uint64_t ns;
+	const char *wrong = units_parse_time(text, &ns);
 
-	if (units_parse_time(text, &ns))
+	if (!wrong)
 		return ns;
 	/* A number alone; not 0, as that is a time. */
 	if (*text && !text[strspn(text, "0123456789.")])
 		usage("invalid %s \"%s\": give a unit, e.g. %ss", what, text,
 		      text);
-	usage("invalid %s \"%s\": write it like 1.5s or 200ms", what, text);
+	usage("invalid %s \"%s\": %s", what, text, wrong);
 }
 
 uint64_t interval_argument(const char *text)
@@ -187,6 +242,12 @@ static int show_version(void)
 	return finish(0);
 }
 
+static void __attribute__((noreturn)) unknown_command(const char *name)
+{
+	usage("unknown command: %s%s", name,
+	      meant("", name, help_commands, sizeof(*help_commands)));
+}
+
 /* hwtimerctl help [COMMAND]; @arguments: those after that, and NULL */
 static int show_help(char **arguments)
 {
@@ -194,7 +255,7 @@ static int show_help(char **arguments)
 	const struct command *command = name ? help_find(name) : NULL;
 
 	if (name && !command)
-		usage("unknown command: %s", name);
+		unknown_command(name);
 	if (name && arguments[1])
 		usage("unexpected argument: %s", arguments[1]);
 	if (command)
@@ -221,7 +282,7 @@ int main(int argc, char **argv)
 	if (option == 'V')
 		return show_version();
 	if (option != -1)
-		usage("unknown option: %s", complaint(argv));
+		wrong_option(argv, options);
 	if (optind == argc)
 		usage("a command is missing");
 	argc -= optind;
@@ -230,7 +291,7 @@ int main(int argc, char **argv)
 		return show_help(argv + 1);
 	running = help_find(argv[0]);
 	if (!running)
-		usage("unknown command: %s", argv[0]);
+		unknown_command(argv[0]);
 	/* getopt_long() begins anew, with the command in the place of the program. */
 	optind = 0;
 	return finish(running->run(argc, argv));

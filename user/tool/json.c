@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Writes JSON; see json.h. */
 #include "json.h"
+#include "listing.h"
 
 #include <inttypes.h>
 
@@ -29,6 +30,23 @@ static void put_instance(FILE *to, const struct instance *instance)
 	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++)
 		fprintf(to, "%s%" PRIu64, i ? ", " : "", instance->lateness[i]);
 	fputs("]}", to);
+}
+
+void json_put_timer(FILE *to, const struct hwtimer_timer *timer)
+{
+	fprintf(to,
+		"{\"schema\": \"hwtimer-timer/1\", \"id\": %llu, \"user_data\": %llu, \"state\": \"%s\"",
+		timer->id, timer->user_data, listing_state(timer));
+	if (timer->deadline == HWTIMER_NEVER)
+		fputs(", \"deadline\": null, \"remaining\": null", to);
+	else
+		fprintf(to, ", \"deadline\": %llu, \"remaining\": %llu",
+			timer->deadline, timer->remaining);
+	fprintf(to,
+		", \"interval\": %llu, \"slack\": %llu, \"count\": %u, \"fixed_delay\": %s, \"expirations\": %u",
+		timer->interval, timer->slack, timer->expirations_left,
+		timer->flags & HWTIMER_REQ_FIXED_DELAY ? "true" : "false",
+		timer->expirations);
 }
 
 void json_put_sample(FILE *to, const struct instances *instances)

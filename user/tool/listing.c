@@ -55,89 +55,85 @@ struct place place_arguments(int count, char **arguments, const char *inherited)
 	};
 }
 
-static void __attribute__((noreturn)) no_process(const struct place *place)
-{
-	if (errno == ESRCH || errno == EINVAL)
-		errx(1, "there is no process %d", place->pid);
-	err(1, "process %d", place->pid);
-}
-
-static void __attribute__((noreturn)) no_descriptor(const struct place *place)
-{
-	switch (errno) {
-	case EPERM:
-		errx(1,
-		     "no permission to take a descriptor of process %d: run hwtimerctl as root, or as its user if kernel.yama.ptrace_scope is 0 and the process is dumpable",
-		     place->pid);
-	case EBADF:
-		errx(1,
-		     "process %d has no descriptor %d: 'hwtimerctl stats' lists instances",
-		     place->pid, place->fd);
-	case ESRCH:
-		errx(1, "process %d has ended", place->pid);
-	case EMFILE:
-		errx(1, "this process is at its limit of open files");
-	default:
-		err(1, "descriptor %d of process %d", place->fd, place->pid);
-	}
-}
-
-static void __attribute__((noreturn)) no_instance(const struct place *place)
-{
-	errx(1,
-	     "descriptor %d is not an instance of hwtimer: 'hwtimerctl stats' lists instances",
-	     place->fd);
-}
-
-/*
- * Returns a duplicate of a descriptor of another process. Another file is not taken: it may be
- * on a server, even one of that process, which would hold us up until it answers, also when the
- * duplicate is closed.
- */
+/* Returns what place_open() returns, but for the instance the descriptor. */
 static int take_descriptor(const struct place *place)
 {
-	int fd, process = syscall(SYS_pidfd_open, place->pid, 0);
+	int fd, error, process = syscall(SYS_pidfd_open, place->pid, 0);
 	char path[64];
 
+	/* EINVAL: it is a thread */
 	if (process < 0)
-		no_process(place);
+		return errno == EINVAL ? -ESRCH : -errno;
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", place->pid, place->fd);
-	if (!device_possible(AT_FDCWD, path))
-		no_instance(place);
-	fd = syscall(SYS_pidfd_getfd, process, place->fd, 0);
-	if (fd < 0)
-		no_descriptor(place);
+	fd = -1;
+	errno = ENOTTY;
+	if (device_possible(AT_FDCWD, path))
+		fd = syscall(SYS_pidfd_getfd, process, place->fd, 0);
+	error = errno;
 	close(process);
-	return fd;
+	return fd < 0 ? -error : fd;
 }
 
 /**
  * place_open - get the instance of a descriptor
  * @place: the descriptor
+ * @hwt: out: the instance, which can list its timers. It lives at least until it is closed, or
+ *	the program ends
  *
- * The instance lives at least until the program ends, or closes it.
+ * Of another process's descriptor, this is a duplicate. Another file is not taken: it may be on a
+ * server, even one of that process, which would hold us up until it answers, also when the
+ * duplicate is closed.
  *
- * Return: the instance, which can list its timers. Ends the program on failure, and says
- * what the user can do.
+ * Return: 0; -ESRCH: no such process; -EBADF: no such descriptor; -ENOTTY: it is another file;
+ * -EPERM: not permitted; or another negative error number.
  */
-struct hwt *place_open(const struct place *place)
+int place_open(const struct place *place, struct hwt **hwt)
+{
+	int error, fd = place->pid ? take_descriptor(place) : place->fd;
+
+	if (fd < 0)
+		return fd;
+	error = hwt_from_fd(hwt, fd, 0);
+	if (error && place->pid)
+		close(fd);
+	return error;
+}
+
+/* Returns the instance of a descriptor, or ends the program and says what the user can do. */
+struct hwt *place_need(const struct place *place)
 {
 	struct hwt *hwt;
-	int fd, error;
+	int error;
 
 	need_module();
-	fd = place->pid ? take_descriptor(place) : place->fd;
-	error = -hwt_from_fd(&hwt, fd, 0);
-	if (error == EBADF)
-		errx(1, "descriptor %d is not open", place->fd);
-	if (error == ENOTTY)
-		no_instance(place);
-	if (error == EPROTO)
+	error = -place_open(place, &hwt);
+	switch (error) {
+	case 0:
+		return hwt;
+	case ESRCH:
+		errx(1, "there is no process %d", place->pid);
+	case EPERM:
+		errx(1,
+		     "no permission to take a descriptor of process %d: run hwtimerctl as root, or as its user if kernel.yama.ptrace_scope is 0 and the process is dumpable",
+		     place->pid);
+	case EBADF:
+		if (!place->pid)
+			errx(1, "descriptor %d is not open", place->fd);
+		errx(1,
+		     "process %d has no descriptor %d: 'hwtimerctl stats' lists instances",
+		     place->pid, place->fd);
+	case ENOTTY:
+		errx(1,
+		     "descriptor %d is not an instance of hwtimer: 'hwtimerctl stats' lists instances",
+		     place->fd);
+	case EMFILE:
+		errx(1, "this process is at its limit of open files");
+	case EPROTO:
 		errx(1,
 		     "the module has another ABI version: install the same version of both");
-	if (error)
+	default:
 		errx(1, "descriptor %d: %s", place->fd, strerror(error));
-	return hwt;
+	}
 }
 
 /* ---- its timers ---- */
@@ -151,7 +147,31 @@ struct listing *listing_open(struct hwt *hwt)
 		err(1, "no memory");
 	listing->hwt = hwt;
 	listing->cursor = 0;
+	listing->now = 0;
 	return listing;
+}
+
+/*
+ * Makes the time left of all timers that of one moment, the first that the kernel has told of: it
+ * reads the clock again for each page, and only the kernel knows the clock of an instance that
+ * was opened in another time namespace.
+ */
+static void since_one_moment(struct listing *listing, unsigned int count)
+{
+	struct hwtimer_timer *timer = listing->page, *end = timer + count;
+
+	for (; timer < end; timer++) {
+		if (timer->state != HWTIMER_STATE_PENDING ||
+		    timer->deadline == HWTIMER_NEVER)
+			continue;
+		if (!listing->now && timer->remaining)
+			listing->now = timer->deadline - timer->remaining;
+		if (listing->now)
+			timer->remaining =
+				timer->deadline > listing->now ?
+					timer->deadline - listing->now :
+					0;
+	}
 }
 
 /* Reads the next page; returns the number of timers on it, 0 at the end. */
@@ -165,6 +185,7 @@ unsigned int listing_next(struct listing *listing)
 	} while (ret == -EINTR);
 	if (ret < 0)
 		errx(1, "cannot list the timers: %s", strerror(-ret));
+	since_one_moment(listing, ret);
 	return ret;
 }
 

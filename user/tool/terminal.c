@@ -21,7 +21,6 @@
 #define HOME "\033[H"
 #define END_OF_LINE "\033[K"
 #define END_OF_SCREEN "\033[J"
-#define REVERSE "\033[7m"
 #define ORDINARY "\033[m"
 #define CUT '>'
 
@@ -173,58 +172,60 @@ static bool is_utf8(void)
 
 struct screen terminal_screen(void)
 {
+	const char *no_color = getenv("NO_COLOR");
 	struct screen screen = { .utf8 = is_utf8() };
-	struct winsize size;
+	struct winsize size = { 0 };
 
+	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	screen.columns = size.ws_col;
 	if (!is_open)
 		return screen;
-	screen.rows = 24;
-	screen.columns = 80;
-	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_row &&
-	    size.ws_col) {
-		screen.rows = size.ws_row;
-		screen.columns = size.ws_col;
-	}
+	screen.rows = size.ws_row ? size.ws_row : 24;
+	screen.columns = size.ws_col ? size.ws_col : 80;
+	screen.colour = !no_color || !*no_color;
 	return screen;
 }
 
-/* Returns how many bytes of @line fill @columns; a UTF-8 character takes one column. */
+/* Returns the length of the escape sequence, m at its end, or of the character at @text. */
+static size_t length_of(const char *text)
+{
+	size_t length = 1;
+
+	if (*text == '\033')
+		return strcspn(text, "m") + 1;
+	while ((text[length] & 0xc0) == 0x80)
+		length++;
+	return length;
+}
+
+/* Returns how many bytes of @line fill @columns; an escape sequence takes none. */
 static size_t fitting(const char *line, size_t length, unsigned int columns)
 {
-	size_t i;
+	size_t i = 0;
 
-	for (i = 0; i < length; i++)
-		if ((line[i] & 0xc0) != 0x80 && !columns--)
-			break;
+	while (i < length && (line[i] == '\033' || columns)) {
+		columns -= line[i] != '\033';
+		i += length_of(line + i);
+	}
 	return i;
 }
 
 /* Marks a cut line in its last column, because half a number is another number. */
 static void show_line(const char *line, size_t length, unsigned int columns)
 {
-	bool whole = fitting(line, length, columns) == length;
-
-	fwrite(line, 1, whole ? length : fitting(line, length, columns - 1),
-	       stdout);
-	if (!whole)
-		fputc(CUT, stdout);
-}
-
-/* Shows a heading in reverse video, over the whole width. */
-static void show_heading(const char *line, size_t length, unsigned int columns)
-{
-	fputs(REVERSE, stdout);
-	show_line(line, length, columns);
-	if (length < columns)
-		printf("%*s", (int)(columns - length), "");
+	if (fitting(line, length, columns) == length) {
+		fwrite(line, 1, length, stdout);
+		return;
+	}
+	fwrite(line, 1, fitting(line, length, columns - 1), stdout);
+	fputc(CUT, stdout);
 	fputs(ORDINARY, stdout);
 }
 
-/* Shows a frame from the top of the screen on. */
-void terminal_show(const struct frame *frame)
+/* Shows text, in lines, from the top of the screen on. */
+void terminal_show(const char *text)
 {
 	struct screen screen = terminal_screen();
-	const char *text = frame->text;
 	unsigned int row = 0;
 
 	if (!is_open) {
@@ -241,10 +242,7 @@ void terminal_show(const struct frame *frame)
 			fputs("\r\n", stdout);
 		/* Erase first: after a full row this would erase the last cell. */
 		fputs(*next ? END_OF_LINE : END_OF_SCREEN, stdout);
-		if (row > 1 && row <= 1 + frame->headings)
-			show_heading(text, length, screen.columns);
-		else
-			show_line(text, length, screen.columns);
+		show_line(text, length, screen.columns);
 		text = next;
 	}
 	fflush(stdout);
@@ -263,24 +261,29 @@ static struct timespec left_until(uint64_t until)
 				  .tv_nsec = time % 1000000000 };
 }
 
-static bool quit_pressed(void)
+/* Returns the key that was pressed; TERMINAL_REDRAW: one without a character, such as F1. */
+static int key_pressed(void)
 {
-	char pressed[16];
-	ssize_t count = read(STDIN_FILENO, pressed, sizeof(pressed));
+	struct pollfd more = { .fd = STDIN_FILENO, .events = POLLIN };
+	char pressed = 0, rest[16];
 
-	if (count <= 0)
+	if (read(STDIN_FILENO, &pressed, 1) <= 0)
 		keys = false; /* the terminal is gone */
-	return count > 0 &&
-	       (memchr(pressed, 'q', count) || memchr(pressed, 'Q', count));
+	if (pressed > ' ')
+		return pressed;
+	if (pressed == '\033' && poll(&more, 1, 0) > 0 &&
+	    read(STDIN_FILENO, rest, sizeof(rest)) < 0)
+		keys = false;
+	return TERMINAL_REDRAW;
 }
 
 /**
  * terminal_wait - wait for a time, a key or a signal
  * @until: end of the wait, ns on CLOCK_MONOTONIC
  *
- * Return: the reason why the wait has ended.
+ * Return: the key that was pressed, TERMINAL_REDRAW, or TERMINAL_TIME.
  */
-enum terminal_event terminal_wait(uint64_t until)
+int terminal_wait(uint64_t until)
 {
 	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
 	struct timespec left = left_until(until);
@@ -298,6 +301,6 @@ enum terminal_event terminal_wait(uint64_t until)
 		return TERMINAL_REDRAW;
 	}
 	if (ret > 0)
-		return quit_pressed() ? TERMINAL_QUIT : TERMINAL_REDRAW;
+		return key_pressed();
 	return ret < 0 ? TERMINAL_REDRAW : TERMINAL_TIME;
 }

@@ -15,36 +15,27 @@
 /**
  * struct screen - the size and abilities of the screen
  * @rows: number of rows; 0: no limit, because it is not a terminal
- * @columns: number of columns; 0: no limit
+ * @columns: number of columns; 0: unknown
  * @utf8: whether it shows characters other than ASCII, by the locale in the environment
+ * @colour: whether it shows colours, and the user has not set NO_COLOR
  */
 struct screen {
 	unsigned int rows;
 	unsigned int columns;
 	bool utf8;
+	bool colour;
 };
 
-/**
- * struct frame - what the view shows at a time
- * @text: lines, each with a newline at its end: a title, headings, and data
- * @headings: number of lines below the title that are headings
- */
-struct frame {
-	char *text;
-	unsigned int headings;
-};
-
-/* The reason why a wait has ended */
-enum terminal_event {
-	TERMINAL_TIME,
-	TERMINAL_REDRAW,
-	TERMINAL_QUIT,
+/* What terminal_wait() returns if no key was pressed */
+enum {
+	TERMINAL_TIME = 0,
+	TERMINAL_REDRAW = -1,
 };
 
 void terminal_open(void);
 void terminal_close(void);
 struct screen terminal_screen(void);
-void terminal_show(const struct frame *frame);
-enum terminal_event terminal_wait(uint64_t until);
+void terminal_show(const char *text);
+int terminal_wait(uint64_t until);
 
 #endif /* TERMINAL_H */

@@ -75,29 +75,33 @@ static bool whole(double value, uint64_t *number)
  * @text: numbers with units, the longest unit first: 1h30m, 1.5s, 200ms
  * @ns: out: the duration in ns
  *
- * Return: whether @text is a duration. A number other than 0 needs a unit.
+ * Return: NULL, or what is wrong with @text. A number other than 0 needs a unit.
  */
-bool units_parse_time(const char *text, uint64_t *ns)
+const char *units_parse_time(const char *text, uint64_t *ns)
 {
+	static const char misspelt[] = "write it like 1.5s or 200ms";
+	bool zero = !strcmp(text, "0");
 	double sum = 0, last = HUGE_VAL;
 
-	if (!strcmp(text, "0"))
-		return whole(0, ns);
+	if (text[0] == '-' && isdigit((unsigned char)text[1]))
+		return "it must not be negative";
 	if (!*text)
-		return false;
-	while (*text) {
+		return misspelt;
+	while (*text && !zero) {
 		double number, factor;
 
 		if (!take_number(&text, &number))
-			return false;
+			return misspelt;
 		factor = take_unit(&text, times);
 		if (!factor || factor >= last)
-			return false;
+			return misspelt;
 		last = factor;
 		sum += number * factor;
 	}
+	if (!whole(sum, ns))
+		return "it is too large: at most 106751d, that is 292 years";
 	/* A time that is not 0 must not be rounded to 0. */
-	return whole(sum, ns) && (*ns || !sum);
+	return *ns || !sum ? NULL : "it is less than 1ns";
 }
 
 /* Parses a count, with or without a multiple: 1000000, 64k, 1.5M. Not 1.5: half of what? */

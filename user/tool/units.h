@@ -13,7 +13,7 @@
 /* Size of the buffer for the units_format_...() functions */
 #define UNITS_ROOM 32
 
-bool units_parse_time(const char *text, uint64_t *ns);
+const char *units_parse_time(const char *text, uint64_t *ns);
 bool units_parse_number(const char *text, uint64_t *number);
 const char *units_format_time(uint64_t ns, char room[UNITS_ROOM]);
 const char *units_format_number(uint64_t number, char room[UNITS_ROOM]);

@@ -3,10 +3,11 @@
  * Tests adapters in programs that end a loop, or run one, in a callback; that remove an instance
  * from its loop there, and free the adapter's memory at once; that have no memory; and that remove
  * what they have not added. Built with sanitizers; see device.h. selftests/adapters.c has programs
- * that do what they should.
+ * that do what they should. Other threads have the loop start and stop timer objects.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include <sys/eventfd.h>
 #include <sys/wait.h>
 
+#include <event2/thread.h>
 #include <hwtimer_epoll.h>
 #include <hwtimer_glib.h>
 #include <hwtimer_libevent.h>
@@ -36,6 +38,9 @@
  * @stop: has the loop stop, in a callback
  * @breaks: no callback of the loop's own timers follows after that
  * @goes_on: a loop that was stopped can run again
+ * @wait: runs one pass of the loop, which waits
+ * @listen: makes what @post needs; NULL: nothing
+ * @post: has the loop call posted(), from any thread
  * @remove: removes the instance, in a callback or not, and frees the adapter's memory
  * @end: ends the loop
  */
@@ -47,6 +52,9 @@ struct loop {
 	void (*stop)(void);
 	bool breaks;
 	bool goes_on;
+	void (*wait)(void);
+	void (*listen)(void);
+	void (*post)(void);
 	void (*remove)(void);
 	void (*end)(void);
 };
@@ -95,6 +103,21 @@ static void on_error(void *arg, int err)
 	errors++;
 }
 
+/* What another thread has the loop do: start a timer, and stop one that never expires */
+static void posted(void)
+{
+	CHECK(!hwt_timer_start(&objects[1], 0));
+	hwt_timer_stop(&objects[0]);
+}
+
+/* For loops without a way of their own: a descriptor that makes them call posted() */
+static int posts;
+
+static void post_to_descriptor(void)
+{
+	CHECK(!eventfd_write(posts, 1));
+}
+
 /* ---- libevent ---- */
 
 static void *event_malloc(size_t size)
@@ -136,6 +159,25 @@ static bool libevent_waits(void)
 static void stop_libevent(void)
 {
 	event_base_loopbreak(base);
+}
+
+static void wait_libevent(void)
+{
+	event_base_loop(base, EVLOOP_ONCE);
+}
+
+static void on_post_libevent(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+	posted();
+}
+
+static void post_libevent(void)
+{
+	CHECK(!event_base_once(base, -1, EV_TIMEOUT, on_post_libevent, NULL,
+			       NULL));
 }
 
 static void remove_libevent(void)
@@ -187,6 +229,29 @@ static void stop_libuv(void)
 	uv_stop(&uv);
 }
 
+static void wait_libuv(void)
+{
+	uv_run(&uv, UV_RUN_ONCE);
+}
+
+static uv_async_t of_posts;
+
+static void on_post_libuv(uv_async_t *async)
+{
+	posted();
+	uv_close((uv_handle_t *)async, NULL);
+}
+
+static void listen_libuv(void)
+{
+	CHECK(!uv_async_init(&uv, &of_posts, on_post_libuv));
+}
+
+static void post_libuv(void)
+{
+	CHECK(!uv_async_send(&of_posts));
+}
+
 static void on_close(uv_handle_t *handle)
 {
 	CHECK(handle == (uv_handle_t *)&of_libuv->poll);
@@ -233,6 +298,23 @@ static void stop_glib(void)
 	g_main_loop_quit(of_context);
 }
 
+static void wait_glib(void)
+{
+	g_main_context_iteration(context, TRUE);
+}
+
+static gboolean on_post_glib(gpointer arg)
+{
+	(void)arg;
+	posted();
+	return G_SOURCE_REMOVE;
+}
+
+static void post_glib(void)
+{
+	g_main_context_invoke(context, on_post_glib, NULL);
+}
+
 static void remove_glib(void)
 {
 	hwt_glib_remove(of_glib);
@@ -274,6 +356,31 @@ static void stop_sd_event(void)
 	sd_event_exit(sd, 0);
 }
 
+static void wait_sd_event(void)
+{
+	CHECK(sd_event_run(sd, UINT64_MAX) >= 0);
+}
+
+static int on_post_sd_event(sd_event_source *source, int fd, uint32_t events,
+			    void *arg)
+{
+	(void)events;
+	(void)arg;
+	posted();
+	sd_event_source_disable_unref(source);
+	close(fd);
+	return 0;
+}
+
+static void listen_sd_event(void)
+{
+	sd_event_source *source;
+
+	posts = eventfd(0, EFD_CLOEXEC);
+	CHECK(sd_event_add_io(sd, &source, posts, EPOLLIN, on_post_sd_event,
+			      NULL) >= 0);
+}
+
 static void remove_sd_event(void)
 {
 	hwt_sd_event_remove(of_sd_event);
@@ -290,13 +397,15 @@ static void end_sd_event(void)
 
 static const struct loop loops[] = {
 	{ begin_libevent, pass_libevent, run_libevent, libevent_waits,
-	  stop_libevent, true, true, remove_libevent, end_libevent },
+	  stop_libevent, true, true, wait_libevent, NULL, post_libevent,
+	  remove_libevent, end_libevent },
 	{ begin_libuv, pass_libuv, run_libuv, libuv_waits, stop_libuv, false,
-	  true, remove_libuv, end_libuv },
-	{ begin_glib, pass_glib, NULL, NULL, stop_glib, false, true,
-	  remove_glib, end_glib },
+	  true, wait_libuv, listen_libuv, post_libuv, remove_libuv, end_libuv },
+	{ begin_glib, pass_glib, NULL, NULL, stop_glib, false, true, wait_glib,
+	  NULL, post_glib, remove_glib, end_glib },
 	{ begin_sd_event, pass_sd_event, NULL, NULL, stop_sd_event, true, false,
-	  remove_sd_event, end_sd_event },
+	  wait_sd_event, listen_sd_event, post_to_descriptor, remove_sd_event,
+	  end_sd_event },
 };
 
 static void begin(unsigned int events)
@@ -501,6 +610,32 @@ static void fork_and_remove(void)
 	end();
 }
 
+static void *another_thread(void *post)
+{
+	((void (*)(void))post)();
+	return NULL;
+}
+
+static void post_from_another_thread(void)
+{
+	pthread_t thread;
+
+	action = NULL;
+	begin(0);
+	start_objects(2);
+	hwt_timer_stop(&objects[1]);
+	CHECK(!hwt_timer_start_at(&objects[0], HWTIMER_NEVER));
+	run_passes();
+	if (loop->listen)
+		loop->listen();
+	CHECK(!pthread_create(&thread, NULL, another_thread, loop->post));
+	while (!callbacks)
+		loop->wait();
+	CHECK(!pthread_join(thread, NULL));
+	CHECK(callbacks == 1 && !hwt_active(hwt));
+	end();
+}
+
 /* An instance whose reads wait is refused; a program may remove it nevertheless. */
 static void remove_what_is_refused(void)
 {
@@ -512,6 +647,32 @@ static void remove_what_is_refused(void)
 		free(of_libuv);
 	loop->end();
 	hwt_close(hwt);
+}
+
+/* A timer object and another timer, on a clock that the program moves. */
+static void on_a_manual_clock(void)
+{
+	action = NULL;
+	callbacks = 0;
+	device_events = 1;
+	CHECK(!hwt_open_manual(&hwt, HWT_NONBLOCK));
+	CHECK(!loop->begin());
+	hwt_timer_init(&objects[0], hwt, on_timer);
+	CHECK(!hwt_timer_start(&objects[0], 5000000000));
+	CHECK(!hwt_schedule(hwt, 10000000000, 0, NULL));
+	run_passes();
+	CHECK(!hwt_advance(hwt, 4999999999));
+	run_passes();
+	CHECK(!callbacks);
+	CHECK(!hwt_advance(hwt, 1));
+	run_passes();
+	CHECK(callbacks == 1);
+	CHECK(!hwt_timer_start(&objects[0], 5000000000));
+	run_passes();
+	CHECK(!hwt_advance(hwt, 5000000000));
+	run_passes();
+	CHECK(callbacks == 3);
+	end();
 }
 
 /* ---- epoll ---- */
@@ -675,6 +836,56 @@ static void fork_with_epoll(void)
 	end_epoll();
 }
 
+static void epoll_on_a_manual_clock(void)
+{
+	struct epoll_event ready;
+
+	action = NULL;
+	callbacks = 0;
+	epoll = epoll_create1(EPOLL_CLOEXEC);
+	CHECK(!hwt_open_manual(&hwt, HWT_NONBLOCK));
+	of_epoll = malloc(sizeof(*of_epoll));
+	*of_epoll = (struct hwt_epoll){ hwt, on_event, &callbacks };
+	CHECK(!hwt_epoll_add(of_epoll, epoll));
+	hwt_timer_init(&objects[0], hwt, on_timer);
+	CHECK(!hwt_timer_start(&objects[0], 5000000000));
+	CHECK(!hwt_epoll_wait(of_epoll, &ready, 1, 0));
+	CHECK(!hwt_epoll_dispatch(of_epoll) && !callbacks);
+	CHECK(!hwt_advance(hwt, 5000000000));
+	CHECK(!hwt_epoll_wait(of_epoll, &ready, 1, -1));
+	CHECK(hwt_epoll_dispatch(of_epoll) == 1 && callbacks == 1);
+	end_epoll();
+	CHECK(!hwt_open_manual(&hwt, 0));
+	CHECK(hwt_epoll_add(&(struct hwt_epoll){ hwt }, epoll) == -EINVAL);
+	hwt_close(hwt);
+}
+
+static void post_to_an_epoll_loop(void)
+{
+	struct epoll_event ready = { .events = EPOLLIN };
+	pthread_t thread;
+
+	action = NULL;
+	begin_epoll(0, 0);
+	end_connection();
+	start_objects(1);
+	CHECK(!hwt_timer_start_at(&objects[0], HWTIMER_NEVER));
+	hwt_timer_init(&objects[1], hwt, on_timer);
+	posts = eventfd(0, EFD_CLOEXEC);
+	CHECK(!epoll_ctl(epoll, EPOLL_CTL_ADD, posts, &ready));
+	CHECK(!hwt_flush(hwt));
+	CHECK(!pthread_create(&thread, NULL, another_thread,
+			      post_to_descriptor));
+	while (!hwt_epoll_wait(of_epoll, &ready, 1, -1))
+		hwt_epoll_dispatch(of_epoll);
+	posted();
+	close(posts);
+	CHECK(!pthread_join(thread, NULL));
+	CHECK(round_of_epoll(0) == 1);
+	CHECK(callbacks == 1 && !hwt_active(hwt));
+	end_epoll();
+}
+
 static void epoll_refuses_what_blocks(void)
 {
 	begin_epoll(0, 0);
@@ -690,6 +901,7 @@ int main(void)
 	unsigned int i;
 
 	event_set_mem_functions(event_malloc, realloc, free);
+	CHECK(!evthread_use_pthreads());
 	for (i = 0; i < sizeof(loops) / sizeof(*loops); i++) {
 		loop = &loops[i];
 		remove_in_a_callback(1);
@@ -708,7 +920,9 @@ int main(void)
 			run_in_a_callback(50);
 		}
 		fork_and_remove();
+		post_from_another_thread();
 		remove_what_is_refused();
+		on_a_manual_clock();
 	}
 	libuv_does_not_wait_for_unref();
 	timers_come_last(0);
@@ -718,7 +932,9 @@ int main(void)
 	remove_before_close();
 	remove_and_close_in_a_round();
 	fork_with_epoll();
+	post_to_an_epoll_loop();
 	epoll_refuses_what_blocks();
+	epoll_on_a_manual_clock();
 	libevent_without_memory();
 	printf("all is well\n");
 	return 0;

@@ -1,19 +1,36 @@
 // SPDX-License-Identifier: MIT
 /*
- * As adapters_test.c, for Boost.Asio: programs stop the loop or the adapter in a callback, start
- * the adapter anew there, or destroy it; they throw there, or run the loop. Built with sanitizers
- * and run by test/vm/userland.sh; see device.h.
+ * As adapters_test.c, for Asio: programs stop the loop or the adapter in a callback, start the
+ * adapter anew there, or destroy it; they throw there, or run the loop. Then what steady_timer can
+ * do. Built with sanitizers, with Boost and without, and run by test/vm/userland.sh; see device.h.
  */
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
+#include <thread>
+#include <vector>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <hwtimer_asio.hpp>
+#if HWT_ASIO_VERSION >= 102000
+#ifdef HWTIMER_ASIO_STANDALONE
+#include <asio/experimental/deferred.hpp>
+#else
+#include <boost/asio/experimental/deferred.hpp>
+#endif
+#endif
 
 #include "check.h"
 #include "device.h"
+#include "memory.h"
+
+namespace lib = hwt_asio_library;
+#ifdef HWTIMER_ASIO_STANDALONE
+using system_error = std::system_error;
+#else
+using system_error = boost::system::system_error;
+#endif
 
 using program = std::function<void(struct hwt *, std::unique_ptr<hwt_asio> &)>;
 
@@ -26,7 +43,7 @@ static unsigned int reads_at_last;
 static unsigned int run(unsigned int at, const program &act,
 			bool closes = false)
 {
-	boost::asio::io_context context(1);
+	lib::io_context context(1);
 	std::unique_ptr<hwt_asio> timers;
 	unsigned int callbacks = 0;
 	struct hwt *hwt;
@@ -168,8 +185,7 @@ static const unsigned int mixtures[] = { 0, 20, DEVICE_EVENTS };
 
 /* What is left comes when the loop runs again. */
 template <typename Executor>
-static void stop_the_loop(boost::asio::io_context &context,
-			  const Executor &executor)
+static void stop_the_loop(lib::io_context &context, const Executor &executor)
 {
 	acts_at = 30;
 	action = [&] { context.stop(); };
@@ -185,8 +201,8 @@ static void stop_the_loop(boost::asio::io_context &context,
 
 static void stop_the_loop_of_executors()
 {
-	boost::asio::io_context context(1);
-	auto strand = boost::asio::make_strand(context);
+	lib::io_context context(1);
+	auto strand = lib::make_strand(context);
 
 	stop_the_loop(context, context.get_executor());
 	stop_the_loop(context, hwt_asio::executor(context.get_executor()));
@@ -195,7 +211,7 @@ static void stop_the_loop_of_executors()
 }
 
 /* Returns whether the loop has ended with an exception. */
-static bool throws(boost::asio::io_context &context)
+static bool throws(lib::io_context &context)
 {
 	try {
 		context.restart();
@@ -209,7 +225,7 @@ static bool throws(boost::asio::io_context &context)
 /* What is left comes when the loop runs again. */
 static void throw_in_a_callback()
 {
-	boost::asio::io_context context(1);
+	lib::io_context context(1);
 
 	action = [] { throw std::runtime_error("test"); };
 	for (unsigned int at : { 1, 30, DEVICE_EVENTS })
@@ -231,7 +247,7 @@ static void on_period(struct hwt_timer *)
 /* In the device, each interval has ended at once. */
 static void throw_in_callbacks_of_a_period(unsigned int flags)
 {
-	boost::asio::io_context context(1);
+	lib::io_context context(1);
 	struct hwt_timer timer;
 
 	acts_at = 0;
@@ -250,7 +266,7 @@ static void throw_in_callbacks_of_a_period(unsigned int flags)
 
 static void run_in_a_callback()
 {
-	boost::asio::io_context context(1);
+	lib::io_context context(1);
 	unsigned int inner;
 
 	acts_at = 1;
@@ -276,7 +292,7 @@ static void run_in_a_callback()
 /* The loop ends with its last timer, which may come from anywhere if there is a callback. */
 static void end_with_the_last_timer()
 {
-	boost::asio::io_context context(1);
+	lib::io_context context(1);
 
 	acts_at = 0;
 	with(context.get_executor(), 0, [&] {
@@ -301,6 +317,41 @@ static void end_with_the_last_timer()
 	});
 }
 
+/* A timer object and another timer, on a clock that the program moves. */
+static void on_a_manual_clock()
+{
+	boost::asio::io_context context(1);
+	unsigned int events = 0;
+	struct hwt_timer timer;
+	struct hwt *hwt;
+
+	acts_at = 0;
+	callbacks = 0;
+	CHECK(!hwt_open_manual(&hwt, HWT_NONBLOCK));
+	{
+		hwt_asio timers(context, hwt,
+				[&](const struct hwtimer_event &) {
+					events++;
+				});
+
+		CHECK(!timers.start());
+		hwt_timer_init(&timer, hwt, on_timer);
+		CHECK(!hwt_timer_start(&timer, 5000000000));
+		CHECK(!hwt_schedule(hwt, 10000000000, 0, nullptr));
+		context.poll();
+		CHECK(!hwt_advance(hwt, 4999999999));
+		context.poll();
+		CHECK(!callbacks);
+		CHECK(!hwt_advance(hwt, 1));
+		context.poll();
+		CHECK(callbacks == 1 && !events);
+		CHECK(!hwt_advance(hwt, 5000000000));
+		context.poll();
+		CHECK(callbacks == 1 && events == 1);
+	}
+	hwt_close(hwt);
+}
+
 /* A child destroys all that it finds; the parent's loop goes on. */
 static void fork_and_destroy()
 {
@@ -311,7 +362,7 @@ static void fork_and_destroy()
 	device_events = 1;
 	CHECK(!hwt_open(&hwt, HWT_NONBLOCK));
 	{
-		boost::asio::io_context context(1);
+		lib::io_context context(1);
 		hwt_asio timers(context, hwt,
 				[&](const struct hwtimer_event &) { calls++; });
 		pid_t child;
@@ -333,6 +384,574 @@ static void fork_and_destroy()
 		_exit(0);
 }
 
+/* Another thread has the loop start a timer object, and stop one. */
+static void post_from_another_thread()
+{
+	lib::io_context context(1);
+
+	acts_at = 0;
+	with(context.get_executor(), 0, [&] {
+		context.run();
+		CHECK(!hwt_timer_start_at(&objects[0], HWTIMER_NEVER));
+		context.restart();
+		std::thread other([&] {
+			lib::post(context, [] {
+				CHECK(!hwt_timer_start(&objects[1], 0));
+				hwt_timer_stop(&objects[0]);
+			});
+		});
+		context.run();
+		other.join();
+		CHECK(callbacks == DEVICE_EVENTS + 1);
+		callbacks = DEVICE_EVENTS;
+	});
+}
+
+/* ---- timers as those of Asio ---- */
+
+using timer = hwt_asio::timer;
+
+static const timer::time_point never = timer::time_point::max();
+static const std::chrono::hours hour(1);
+
+/* What the waits have ended with */
+static std::vector<hwt_asio_error> ends;
+
+static void note(const hwt_asio_error &error)
+{
+	ends.push_back(error);
+}
+
+static void wait(timer &of, unsigned int count = 1)
+{
+	while (count--)
+		of.async_wait(note);
+}
+
+/* Runs the loop until it has nothing left. All @count waits have ended with @expected. */
+static void check_ends(lib::io_context &context, size_t count,
+		       const hwt_asio_error &expected)
+{
+	context.restart();
+	context.run();
+	CHECK(ends.size() == count);
+	for (const hwt_asio_error &error : ends)
+		CHECK(error == expected);
+	ends.clear();
+}
+
+static void check_none_ends(lib::io_context &context)
+{
+	context.restart();
+	context.poll();
+	CHECK(!context.stopped());
+	CHECK(ends.empty());
+}
+
+static const hwt_asio_error expired;
+static const hwt_asio_error aborted = lib::error::operation_aborted;
+
+/* With a loop whose device has timers expire at once, but for those that never do */
+static void
+with_loop(const std::function<void(lib::io_context &, hwt_asio &)> &body)
+{
+	lib::io_context context(1);
+
+	ends.clear();
+	device_events = 0;
+	CHECK(!hwt_open(&instance, HWT_NONBLOCK));
+	{
+		hwt_asio timers(context, instance, nullptr);
+
+		CHECK(!timers.start());
+		body(context, timers);
+	}
+	hwt_close(instance);
+}
+
+static void waits_until_it_expires()
+{
+	with_loop([](lib::io_context &context, hwt_asio &timers) {
+		auto before = timer::clock_type::now();
+		timer one(timers), other(timers, hour);
+
+		CHECK(one.get_executor() == context.get_executor());
+		CHECK(one.expires_after(hour) == 0);
+		CHECK(one.expiry() >= before + hour);
+		CHECK(other.expiry() >= before + hour);
+		wait(one, 2);
+		wait(other);
+		check_ends(context, 3, expired);
+		CHECK(one.expires_at(before + hour) == 0);
+		CHECK(one.expiry() == before + hour);
+		wait(one, 300);
+		check_ends(context, 300, expired);
+		one.expires_after(timer::duration::max());
+		CHECK(one.expiry() == never);
+		wait(one);
+		check_none_ends(context);
+	});
+}
+
+/* Such a wait needs no system call. */
+static void waits_for_what_is_past()
+{
+	with_loop([](lib::io_context &context, hwt_asio &timers) {
+		timer one(timers);
+
+		device_reads = 0;
+		wait(one);
+		one.expires_after(-hour);
+		wait(one);
+		check_ends(context, 2, expired);
+		one.expires_at(timer::time_point::min());
+		wait(one);
+		check_ends(context, 1, expired);
+		CHECK(!device_reads);
+	});
+}
+
+static void waits_are_aborted()
+{
+	with_loop([](lib::io_context &context, hwt_asio &timers) {
+		timer one(timers, never);
+
+		CHECK(one.cancel() == 0);
+		wait(one, 3);
+		CHECK(one.cancel() == 3);
+		check_ends(context, 3, aborted);
+		CHECK(one.expiry() == never);
+		wait(one, 2);
+		check_none_ends(context);
+		CHECK(one.expires_after(hour) == 2);
+		check_ends(context, 2, aborted);
+		wait(one);
+		CHECK(one.expires_at(never) == 1);
+		check_ends(context, 1, aborted);
+	});
+}
+
+static void destruction_aborts()
+{
+	with_loop([](lib::io_context &context, hwt_asio &timers) {
+		{
+			timer one(timers, never), replaced(timers, never);
+
+			wait(one, 2);
+			wait(replaced);
+			check_none_ends(context);
+			replaced = timer(timers, hour);
+			CHECK(ends.empty());
+		}
+		check_ends(context, 3, aborted);
+	});
+}
+
+static void a_timer_is_moved()
+{
+	with_loop([](lib::io_context &context, hwt_asio &timers) {
+		std::vector<timer> many;
+
+		for (int i = 0; i < 100; i++) {
+			many.emplace_back(timers, hour);
+			wait(many.back(), 2);
+		}
+		check_ends(context, 200, expired);
+	});
+}
+
+/* What has ended stays so, whatever is done before its handler is called. */
+static void an_end_is_one()
+{
+	with_loop([](lib::io_context &context, hwt_asio &timers) {
+		timer one(timers, hour), other(timers, hour);
+		unsigned int passes;
+
+		for (passes = 0; passes < 2; passes++) {
+			one.async_wait([&](const hwt_asio_error &error) {
+				note(error);
+				other.cancel();
+				other.expires_at(never);
+			});
+			other.async_wait([&](const hwt_asio_error &error) {
+				note(error);
+				one.cancel();
+				one.expires_at(never);
+			});
+			check_ends(context, 2, expired);
+			one.expires_after(-hour);
+			other.expires_after(-hour);
+		}
+		one.expires_at(never);
+		wait(one);
+		one.cancel();
+		one.expires_at(timer::time_point());
+		check_ends(context, 1, aborted);
+	});
+}
+
+static void use_future()
+{
+	with_loop([](lib::io_context &context, hwt_asio &timers) {
+		timer one(timers, hour), other(timers, never);
+		std::future<void> ended = one.async_wait(lib::use_future);
+		std::future<void> cancelled = other.async_wait(lib::use_future);
+
+		other.cancel();
+		context.run();
+		ended.get();
+		try {
+			cancelled.get();
+			CHECK(false);
+		} catch (const system_error &error) {
+			CHECK(error.code() == aborted);
+		}
+	});
+}
+
+/* A handler that says where it wants to run, and what memory its wait has */
+struct associated {
+	using executor_type = lib::strand<lib::io_context::executor_type>;
+
+	template <typename Type> struct allocator {
+		using value_type = Type;
+
+		explicit allocator(size_t *bytes)
+			: used(bytes)
+		{
+		}
+
+		template <typename Other>
+		allocator(const allocator<Other> &other)
+			: used(other.used)
+		{
+		}
+
+		Type *allocate(size_t count)
+		{
+			*used += count * sizeof(Type);
+			return std::allocator<Type>().allocate(count);
+		}
+
+		void deallocate(Type *memory, size_t count)
+		{
+			std::allocator<Type>().deallocate(memory, count);
+		}
+
+		bool operator==(const allocator &other) const
+		{
+			return used == other.used;
+		}
+
+		size_t *used;
+	};
+	using allocator_type = allocator<void *>;
+
+	executor_type get_executor() const
+	{
+		return strand;
+	}
+
+	allocator_type get_allocator() const
+	{
+		return allocator_type(bytes);
+	}
+
+	void operator()(const hwt_asio_error &error)
+	{
+		CHECK(strand.running_in_this_thread());
+		note(error);
+	}
+
+	executor_type strand;
+	size_t *bytes;
+};
+
+static void executors_and_allocators()
+{
+	with_loop([](lib::io_context &context, hwt_asio &timers) {
+		timer one(timers, hour);
+		size_t bytes = 0;
+		associated handler{ lib::make_strand(context), &bytes };
+
+		one.async_wait(handler);
+		check_ends(context, 1, expired);
+		CHECK(bytes);
+		one.expires_at(never);
+		one.async_wait(handler);
+		one.cancel();
+		check_ends(context, 1, aborted);
+	});
+}
+
+/* The exception comes out of run(), and the other handlers when that is called again. */
+static void handlers_throw()
+{
+	with_loop([](lib::io_context &context, hwt_asio &timers) {
+		timer one(timers, hour), other(timers, hour);
+		unsigned int calls = 0;
+
+		for (timer *of : { &one, &one, &other })
+			of->async_wait([&](const hwt_asio_error &error) {
+				CHECK(!error);
+				calls++;
+				throw std::runtime_error("test");
+			});
+		while (calls < 3) {
+			unsigned int before = calls;
+
+			CHECK(throws(context));
+			CHECK(calls == before + 1);
+		}
+		CHECK(!throws(context) && context.stopped());
+	});
+}
+
+static void handlers_stop_the_loop()
+{
+	with_loop([](lib::io_context &context, hwt_asio &timers) {
+		timer one(timers, hour), other(timers, hour);
+
+		for (timer *of : { &one, &one, &other })
+			of->async_wait([&](const hwt_asio_error &error) {
+				note(error);
+				context.stop();
+			});
+		for (size_t calls = 1; calls <= 3; calls++) {
+			context.restart();
+			context.run();
+			CHECK(ends.size() == calls);
+		}
+		check_ends(context, 3, expired);
+	});
+}
+
+static void handlers_run_the_loop()
+{
+	with_loop([](lib::io_context &context, hwt_asio &timers) {
+		timer one(timers, hour), other(timers, hour);
+
+		one.async_wait([&](const hwt_asio_error &error) {
+			wait(other, 2);
+			while (ends.size() < 3)
+				context.poll();
+			note(error);
+		});
+		wait(one);
+		check_ends(context, 4, expired);
+	});
+}
+
+static void handlers_wait_again()
+{
+	with_loop([](lib::io_context &context, hwt_asio &timers) {
+		timer one(timers);
+		std::function<void(const hwt_asio_error &)> again =
+			[&](const hwt_asio_error &error) {
+				note(error);
+				one.expires_after(hour);
+				if (ends.size() < 2000)
+					one.async_wait(again);
+			};
+
+		one.async_wait(again);
+		check_ends(context, 2000, expired);
+	});
+}
+
+/* A child has no timers, and destroys all that it finds. The parent's goes on. */
+static void fork_and_wait()
+{
+	pid_t child;
+	int status;
+
+	with_loop([&](lib::io_context &context, hwt_asio &timers) {
+		timer one(timers, never), other(timers, hour);
+
+		wait(one);
+		check_none_ends(context);
+		child = fork();
+		if (!child) {
+			context.notify_fork(lib::io_context::fork_child);
+			wait(other);
+			context.poll();
+			CHECK(ends.size() == 1);
+			CHECK(ends[0] == lib::error::bad_descriptor);
+			return;
+		}
+		CHECK(::wait(&status) == child);
+		CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+		wait(other);
+		context.poll();
+		CHECK(ends.size() == 1 && ends[0] == expired);
+		one.cancel();
+		ends.clear();
+		check_ends(context, 1, aborted);
+	});
+	if (!child)
+		_exit(0);
+}
+
+static void no_memory()
+{
+	with_loop([](lib::io_context &context, hwt_asio &timers) {
+		timer one(timers, hour);
+
+		allocations_left = 0;
+		wait(one, 2);
+		allocations_left = -1;
+		check_ends(context, 2, lib::error::no_memory);
+		wait(one);
+		check_ends(context, 1, expired);
+	});
+}
+
+static void a_stopped_adapter_waits()
+{
+	with_loop([](lib::io_context &context, hwt_asio &timers) {
+		timer one(timers, hour);
+
+		timers.stop();
+		wait(one);
+		check_none_ends(context);
+		CHECK(!timers.start());
+		check_ends(context, 1, expired);
+	});
+}
+
+static void waits_of_another_thread()
+{
+	with_loop([](lib::io_context &context, hwt_asio &timers) {
+		timer one(timers, hour), other(timers, never);
+
+		wait(other);
+		std::thread thread([&] {
+			lib::post(context, [&] {
+				wait(one);
+				other.cancel();
+			});
+		});
+		context.run();
+		thread.join();
+		CHECK(ends.size() == 2);
+		CHECK(ends[0] == aborted && ends[1] == expired);
+	});
+}
+
+#if HWT_ASIO_VERSION >= 102000
+/* It begins when it is told so, and then waits for the expiry of that time. */
+static void deferred()
+{
+	with_loop([](lib::io_context &context, hwt_asio &timers) {
+		timer one(timers, never);
+		auto begin = one.async_wait(lib::experimental::deferred);
+
+		one.expires_after(hour);
+		context.run();
+		std::move(begin)(note);
+		check_ends(context, 1, expired);
+	});
+}
+
+/* It ends one wait, and a loop that has no other one. */
+static void cancellation_slots(lib::cancellation_type type)
+{
+	with_loop([&](lib::io_context &context, hwt_asio &timers) {
+		lib::cancellation_signal signals[2];
+		timer one(timers, never);
+
+		for (lib::cancellation_signal &signal : signals)
+			one.async_wait(lib::bind_cancellation_slot(
+				signal.slot(), note));
+		wait(one);
+		check_none_ends(context);
+		signals[0].emit(type);
+		context.poll();
+		CHECK(ends.size() == 1 && ends[0] == aborted);
+		CHECK(!context.stopped());
+		signals[1].emit(type);
+		one.cancel();
+		check_ends(context, 3, aborted);
+		one.async_wait(
+			lib::bind_cancellation_slot(signals[0].slot(), note));
+		check_none_ends(context);
+		signals[0].emit(type);
+		check_ends(context, 1, aborted);
+	});
+}
+/* The handler of a wait that its slot has ended destroys the timer. */
+static void destroy_after_a_cancellation()
+{
+	with_loop([&](lib::io_context &context, hwt_asio &timers) {
+		std::unique_ptr<timer> one(new timer(timers, never));
+		lib::cancellation_signal signal;
+
+		one->async_wait(lib::bind_cancellation_slot(
+			signal.slot(), [&](const hwt_asio_error &error) {
+				note(error);
+				one.reset();
+			}));
+		check_none_ends(context);
+		signal.emit(lib::cancellation_type::all);
+		check_ends(context, 1, aborted);
+	});
+}
+#endif
+
+#if defined(BOOST_ASIO_HAS_CO_AWAIT) || defined(ASIO_HAS_CO_AWAIT)
+static lib::awaitable<void> sleep_often(hwt_asio &timers)
+{
+	timer one(timers);
+
+	for (int i = 0; i < 10; i++) {
+		one.expires_after(hour);
+		co_await one.async_wait(lib::use_awaitable);
+		note(expired);
+	}
+}
+
+static lib::awaitable<void> sleep_in_vain(timer &of)
+{
+	try {
+		co_await of.async_wait(lib::use_awaitable);
+	} catch (const system_error &error) {
+		note(error.code());
+	}
+}
+
+static void co_await_it()
+{
+	with_loop([](lib::io_context &context, hwt_asio &timers) {
+		timer one(timers, never);
+
+		lib::co_spawn(context, sleep_often(timers), lib::detached);
+		lib::co_spawn(context, sleep_often(timers), lib::detached);
+		check_ends(context, 20, expired);
+		lib::co_spawn(context, sleep_in_vain(one), lib::detached);
+		lib::co_spawn(context, sleep_in_vain(one), lib::detached);
+		check_none_ends(context);
+		one.cancel();
+		check_ends(context, 2, aborted);
+	});
+}
+
+/* A coroutine that is never resumed ends with the context. */
+static void end_in_a_coroutine()
+{
+	device_events = 0;
+	CHECK(!hwt_open(&instance, HWT_NONBLOCK));
+	{
+		lib::io_context context(1);
+		hwt_asio timers(context, instance, nullptr);
+
+		CHECK(!timers.start());
+		lib::co_spawn(context, sleep_often(timers), lib::detached);
+		context.run_one();
+	}
+	hwt_close(instance);
+}
+#endif
+
 int main()
 {
 	restarts();
@@ -345,6 +964,34 @@ int main()
 	run_in_a_callback();
 	end_with_the_last_timer();
 	fork_and_destroy();
+	on_a_manual_clock();
+	post_from_another_thread();
+	waits_until_it_expires();
+	waits_for_what_is_past();
+	waits_are_aborted();
+	destruction_aborts();
+	a_timer_is_moved();
+	an_end_is_one();
+	use_future();
+	executors_and_allocators();
+	handlers_throw();
+	handlers_stop_the_loop();
+	handlers_run_the_loop();
+	handlers_wait_again();
+	fork_and_wait();
+	no_memory();
+	a_stopped_adapter_waits();
+	waits_of_another_thread();
+#if HWT_ASIO_VERSION >= 102000
+	deferred();
+	cancellation_slots(lib::cancellation_type::terminal);
+	cancellation_slots(lib::cancellation_type::total);
+	destroy_after_a_cancellation();
+#endif
+#if defined(BOOST_ASIO_HAS_CO_AWAIT) || defined(ASIO_HAS_CO_AWAIT)
+	co_await_it();
+	end_in_a_coroutine();
+#endif
 	device_report = 501;
 	CHECK(run(0, nullptr) == DEVICE_EVENTS + 1);
 	CHECK(errors == 1);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* See memory.h. */
+#include <malloc.h>
+
 #include "memory.h"
 #include "wrapped.h"
 
 int allocations_left = -1;
+long allocated;
 
 bool allocation_fails(void)
 {
@@ -15,12 +18,29 @@ bool allocation_fails(void)
 	return false;
 }
 
+static void *counted(void *memory)
+{
+	allocated += malloc_usable_size(memory);
+	return memory;
+}
+
 void *__wrap_calloc(size_t count, size_t size)
 {
-	return allocation_fails() ? NULL : __real_calloc(count, size);
+	return allocation_fails() ? NULL : counted(__real_calloc(count, size));
 }
 
 void *__wrap_realloc(void *memory, size_t size)
 {
-	return allocation_fails() ? NULL : __real_realloc(memory, size);
+	long before = malloc_usable_size(memory);
+	void *new = allocation_fails() ? NULL : __real_realloc(memory, size);
+
+	if (new)
+		allocated -= before;
+	return counted(new);
+}
+
+void __wrap_free(void *memory)
+{
+	allocated -= malloc_usable_size(memory);
+	__real_free(memory);
 }

@@ -8,6 +8,9 @@
 /* How many allocations succeed before all others fail; -1: none fails. */
 extern int allocations_left;
 
+/* Bytes that calloc() and realloc() have allocated, and that were not freed */
+extern long allocated;
+
 /* Whether an allocation, which is counted, fails */
 bool allocation_fails(void);
 

@@ -452,6 +452,37 @@ static void dispatch_in_the_callback_of_what_is_due_again(void)
 	hwt_close(hwt);
 }
 
+/* It stops all timers, and the library gives back the memory that they had. */
+static void stops_all(struct hwt_timer *timer)
+{
+	unsigned int i;
+
+	(void)timer;
+	for (i = 0; i < N; i++)
+		hwt_timer_stop(&timers[i]);
+	pass(0);
+}
+
+static void give_memory_back_in_a_callback(int64_t interval, unsigned int flags)
+{
+	long before;
+
+	begin(HWT_NONBLOCK);
+	start_first(interval, flags);
+	start(1, N - 1, 2 * SECOND);
+	pass(SECOND + TICK);
+	before = allocated;
+	action = stops_all;
+	CHECK(dispatch(1000) == 1);
+	CHECK(!hwt_flush(hwt));
+	CHECK(allocated < before - 2 * N * (long)sizeof(void *));
+	CHECK(!module.pending);
+	start(0, N, 0);
+	pass(TICK);
+	CHECK(dispatch(1000) == N);
+	hwt_close(hwt);
+}
+
 /* Each has one callback, whichever hwt_dispatch() calls it. */
 static void dispatch_in_a_callback(int64_t interval, unsigned int flags)
 {
@@ -830,6 +861,8 @@ int main(void)
 		break_in_a_callback(kinds[i].interval, kinds[i].flags, breaks);
 		break_in_a_callback(kinds[i].interval, kinds[i].flags,
 				    dispatches_and_breaks);
+		give_memory_back_in_a_callback(kinds[i].interval,
+					       kinds[i].flags);
 	}
 	close_in_a_callback_of_an_event();
 	close_in_a_callback_of_what_is_refused();

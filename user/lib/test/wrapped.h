@@ -18,8 +18,10 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *memory, size_t size);
+void __wrap_free(void *memory);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *memory, size_t size);
+void __real_free(void *memory);
 
 /* What open() returns in calls.c; the program never has as many descriptors. */
 #define NO_DESCRIPTOR 1000

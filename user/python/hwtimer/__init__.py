@@ -5,10 +5,13 @@ In a loop of asyncio:
 
     await hwtimer.sleep(1.5)
     handle = hwtimer.call_later(30, connection.close)
+    handle.reschedule(loop.time() + 30) # a store, if that is later than before
     handle.cancel()                     # after this, no callback comes
 
 Everywhere else, Instance has timers by their ids, with events to be read, and timers with
 callbacks. Its times are whole ns: hwtimer.seconds(1.5).
+
+Tests need neither the module nor time: Instance(manual=True), LoopTimers(manual=True).
 
 Errors are OSError: ENOENT without the module, EACCES without access to the device, ENOSPC at
 a limit, EBADF after close(). Their texts say what to do.

@@ -21,6 +21,11 @@ OF_FUNCTION = {
     ("hwt_open", errno.EACCES):
         "you may not open the device: join its group, with 'sudo adduser $USER hwtimer',"
         " and log in again",
+    ("hwt_advance", errno.ENOTSUP):
+        "the kernel moves this clock: open the instance with manual=True",
+    ("hwt_advance", errno.EINVAL): "the clock ends at NEVER",
+    ("hwt_read", errno.EDEADLK):
+        "no event waits, and none comes before advance(), which this thread calls",
     ("hwt_open", errno.EMFILE):
         "you have as many descriptors as you may have: close some, or raise 'ulimit -n'",
     ("hwt_from_fd", errno.ENOTTY): "the descriptor is not an open /dev/hwtimer",

@@ -39,8 +39,9 @@ class Handle:
     and call all of these functions.
     """
 
-    def __init__(self, fd: Optional[int]) -> None:
-        function = "hwt_open" if fd is None else "hwt_from_fd"
+    def __init__(self, fd: Optional[int], manual: bool) -> None:
+        function = "hwt_open_manual" if manual else \
+            "hwt_open" if fd is None else "hwt_from_fd"
         hwt = c_void_p()
         # To end the waits of other threads: counts what there is to see
         try:
@@ -48,10 +49,10 @@ class Handle:
                                    os.EFD_SEMAPHORE)
         except OSError as error:
             raise _errors.error(function, error.errno or 0) from None
-        if fd is None:
-            ret = lib.hwt_open(byref(hwt), NONBLOCK)
-        else:
+        if fd is not None:
             ret = lib.hwt_from_fd(byref(hwt), fd, NONBLOCK)
+        else:
+            ret = getattr(lib, function)(byref(hwt), NONBLOCK)
         if ret:
             os.close(self.wake)
             raise _errors.error(function, -ret)

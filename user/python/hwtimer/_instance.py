@@ -79,9 +79,13 @@ class BulkError(OSError):
 
 
 def seconds(number: float) -> int:
-    """Returns @number seconds as whole ns, rounded up: a timer is never early."""
+    """Returns @number seconds as whole ns, rounded up: a timer is never early. What a float is
+    above the number that was written, such as 2.1, does not make it a ns more, nor a tick."""
     whole = math.floor(number)
-    return whole * 10**9 + math.ceil((number - whole) * 10**9)
+    rest = (number - whole) * 10**9
+    nearest = round(rest)
+    written = abs(rest - nearest) <= math.ulp(number) * 0.5e9
+    return whole * 10**9 + (nearest if written else math.ceil(rest))
 
 
 def _number(value: int, name: str, most: int) -> int:
@@ -224,6 +228,8 @@ class Instance:
     @timers: limit of timers; 0: the module's own
     @at_least_once: events stay until ack()
     @kind, @buckets, @report_clock_set: see struct hwtimer_setup in <linux/hwtimer.h>
+    @manual: the clock stands until advance() moves it, for tests. Such an instance needs no
+        module, and lives in this process alone; see hwt_open_manual(3)
 
     Any thread may call any method at any time, close() too: then the others' calls, also
     those that wait, fail with EBADF. So do all methods but close() and fileno() in a process
@@ -232,8 +238,8 @@ class Instance:
 
     def __init__(self, *, clock: Optional[int] = None, tick: int = 0, buckets: int = 0,
                  kind: int = 0, timers: int = 0, report_clock_set: bool = False,
-                 at_least_once: bool = False) -> None:
-        self._begin(None)
+                 at_least_once: bool = False, manual: bool = False) -> None:
+        self._begin(None, manual)
         flags = (_abi.SETUP_REPORT_CLOCK_SET if report_clock_set else 0) | \
             (_abi.SETUP_AT_LEAST_ONCE if at_least_once else 0)
         if clock is None and not (tick or buckets or kind or timers or flags):
@@ -260,8 +266,11 @@ class Instance:
         self._begin(descriptor(fd, "fd"))
         return self
 
-    def _begin(self, fd: Optional[int]) -> None:
-        self._handle = Handle(fd)
+    def _begin(self, fd: Optional[int], manual: bool = False) -> None:
+        self._handle = Handle(fd, manual)
+        self._manual = manual
+        # The thread that was the last to move a manual clock
+        self._mover = threading.get_ident() if manual else None
         self._timers: dict[int, Timer] = {}
         self._left: deque[Event] = deque()
         self._left_told = False
@@ -344,9 +353,21 @@ class Instance:
 
     def now(self) -> int:
         """The time on the instance's clock, ns"""
+        if self._manual:
+            with self._handle as hwt:
+                return int(lib.hwt_now(hwt))
         if self._clock is None:
             self._clock = self.info().clock
         return time.clock_gettime_ns(self._clock)
+
+    def advance(self, ns: int) -> None:
+        """With manual=True: moves the clock. Timers that become due expire in their order, and
+        their events wait for read() or dispatch(). Without, OSError with ENOTSUP."""
+        with self._handle as hwt:
+            ret = lib.hwt_advance(hwt, _number(ns, "ns", NEVER))
+        if ret:
+            raise _errors.error("hwt_advance", -ret)
+        self._mover = threading.get_ident()
 
     def notify(self, events: int, delay: int = 0) -> None:
         """Makes the descriptor ready only when @events events wait, or, if that is earlier
@@ -528,7 +549,10 @@ class Instance:
         """Waits for up to @timeout ns, or without end, and returns up to @most events, or
         none. OSError with ENOTCONN: the instance is stopped, and no event will come;
         ECANCELED: the clock was set, and nothing is lost; EBUSY: there were timers with
-        callbacks, whose events are for dispatch()."""
+        callbacks, whose events are for dispatch().
+
+        No time passes for the thread that moves a manual clock: any @timeout is over at once;
+        without one, EDEADLK if no event waits."""
         with self._handle:
             if self._has_callbacks:
                 raise _errors.error("hwt_read", errno.EBUSY)
@@ -625,6 +649,8 @@ class Instance:
             events = self._take_behind(most)
         if events:
             return events
+        if self._mover == threading.get_ident():
+            return self._take_at_once(most, timeout is None)
         end = None if timeout is None else time.monotonic_ns() + _time(timeout)
         while True:
             events = self._take_left(most)
@@ -636,6 +662,15 @@ class Instance:
                 events = self._take_left(most) or self._read(most)
             if events or (end is not None and time.monotonic_ns() >= end):
                 return events
+
+    def _take_at_once(self, most: int, endless: bool) -> deque[Event]:
+        """For the thread that moves a manual clock, which would wait for itself"""
+        events = self._take_left(most)
+        if not events and (not endless or select.select([self], [], [], 0)[0]):
+            events = self._read(most)
+        if not events and endless:
+            raise _errors.error("hwt_read", errno.EDEADLK)
+        return events
 
     def _take_behind(self, most: int) -> deque[Event]:
         """For a callback: events that were read behind its own"""

@@ -22,6 +22,9 @@ NONBLOCK = 1 << 0
 FUNCTIONS = {
     "hwt_open": (c_int, [POINTER(c_void_p), c_uint]),
     "hwt_from_fd": (c_int, [POINTER(c_void_p), c_int, c_uint]),
+    "hwt_open_manual": (c_int, [POINTER(c_void_p), c_uint]),
+    "hwt_advance": (c_int, [c_void_p, c_int64]),
+    "hwt_now": (c_uint64, [c_void_p]),
     "hwt_close": (None, [c_void_p]),
     "hwt_fd": (c_int, [c_void_p]),
     "hwt_setup_sized": (c_int, [c_void_p, POINTER(_abi.Setup), c_size_t]),

@@ -9,7 +9,7 @@ import errno
 import functools
 import math
 import weakref
-from typing import Any, AsyncGenerator, Callable, Optional
+from typing import Any, Callable, Optional
 
 from ._abi import NEVER
 from ._instance import CALLBACK_DATA, Instance, Timer, _request, seconds
@@ -21,50 +21,50 @@ CENTURY = 36525 * 86400.0
 TURN = 256
 
 
-class TimerHandle(Timer):
-    """What call_later() and call_at() return, as asyncio.TimerHandle"""
+class TimerHandle(asyncio.TimerHandle, Timer):
+    """What call_later() and call_at() return: an asyncio.TimerHandle that can be pushed out"""
+
+    # Not those of asyncio, which know handles by a time that does not change.
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__
 
     def __init__(self, timers: LoopTimers, when: float, callback: Callable[..., object],
                  args: tuple[Any, ...], context: Optional[contextvars.Context],
                  fail: Optional[Callable[[BaseException], object]] = None) -> None:
-        super().__init__(timers.instance, callback)
+        Timer.__init__(self, timers.instance, callback)
+        super().__init__(when, callback, args, timers._loop, context)
         self._timers = timers
-        self._when = when
-        self._args = args
-        self._context = context or contextvars.copy_context()
-        self._cancelled = False
+        # When the timer in the kernel is due, by loop.time()
+        self._armed = when
         self._fail = fail
 
-    def when(self) -> float:
-        """When the callback is due, by loop.time()"""
-        return self._when
-
-    def cancelled(self) -> bool:
-        """Whether it was cancelled"""
-        return self._cancelled
+    def reschedule(self, when: float) -> bool:
+        """Has the callback come at the time @when of loop.time() instead. If that is later than
+        before, it is only a store: the timer in the kernel keeps its time, and gets the new one
+        when it expires. Returns False if the callback has begun, or was cancelled: it stays so."""
+        if not self.active:
+            return False
+        if not when >= self._armed:
+            self._timers._arm(self, when)
+        self._when = when
+        return True
 
     def cancel(self) -> bool:
         """After this, the callback does not begin, whatever has expired or was read. Returns
         False if it has begun before."""
-        self._cancelled = True
-        cancelled = super().cancel()
-        self._args = ()
-        self._callback = _nothing
+        cancelled = Timer.cancel(self)
+        asyncio.Handle.cancel(self)
         self._fail = None
         return cancelled
 
     def _run(self) -> None:
-        callback, args = self._callback, self._args
+        if self._when == self._armed or self._when <= self._timers.time():
+            super()._run()
+            return
         try:
-            self._context.run(callback, *args)
-        except (SystemExit, KeyboardInterrupt):
-            raise
-        except BaseException as error:  # as asyncio's own handles do
-            self._timers._report("a callback of hwtimer has failed", error, self)
-
-
-def _nothing(*_: object) -> None:
-    pass
+            self._timers._arm(self, self._when)
+        except OSError as error:
+            self._timers._fail(error, [self])
 
 
 def _delay_ns(delay: float) -> int:
@@ -77,23 +77,30 @@ def _delay_ns(delay: float) -> int:
 class LoopTimers:
     """An instance as a source of timers for one loop of asyncio.
 
-    sleep(), call_later() and call_at() of the package use one for the running loop, which
-    is closed with the loop. Make another one for a @tick of your own, in ns: timers of one
-    tick wake the loop once. It belongs to the loop's thread, as asyncio itself.
+    sleep(), call_later() and call_at() of the package use one for the running loop. Make
+    another one for a @tick of your own, in ns: timers of one tick wake the loop once. It is
+    closed with the loop, and belongs to the loop's thread, as asyncio itself.
+
+    @manual: for tests, without the module: only advance() lets time pass. Until it is closed,
+    sleep(), call_later() and call_at() of the package use this one in the loop. All else in
+    the loop, such as asyncio.sleep(), asyncio.timeout() and loop.time(), goes by the real time.
     """
 
     def __init__(self, loop: Optional[asyncio.AbstractEventLoop] = None, *,
-                 tick: int = 0) -> None:
+                 tick: int = 0, manual: bool = False) -> None:
         loop = loop or asyncio.get_running_loop()
-        self.instance = Instance(tick=tick)
+        self.instance = Instance(tick=tick, manual=manual)
         self._loop = loop
+        self._start = loop.time() - self.instance.now() / 1e9 if manual else None
+        self._monotonic = not manual and type(loop).time is asyncio.BaseEventLoop.time
         self._error: Optional[OSError] = None
-        self._keeper: Optional[AsyncGenerator[None, None]] = None
         try:
-            loop.add_reader(self.instance.fileno(), self._ready)
+            loop.add_reader(self.instance.fileno(), _Reader(self))
         except BaseException:
             self.instance.close()
             raise
+        if manual:
+            _of_loop[loop] = weakref.ref(self)
 
     def __enter__(self) -> LoopTimers:
         return self
@@ -103,56 +110,78 @@ class LoopTimers:
 
     def close(self) -> None:
         """Ends all timers: no callback comes, and who sleeps gets an OSError."""
-        if self.instance.closed:
-            return
-        self._keeper = None
-        self._remove_reader()
-        pending = list(self.instance._timers.values())
-        self.instance.close()
-        if pending:
-            self._fail(OSError(errno.ECANCELED, "the timers were closed"), pending)
+        sleepers = [timer for timer in self.instance._timers.values()
+                    if getattr(timer, "_fail", None)]
+        self._drop()
+        self._fail(OSError(errno.ECANCELED, "the timers were closed"), sleepers)
 
     def call_later(self, delay: float, callback: Callable[..., object], *args: Any,
                    context: Optional[contextvars.Context] = None) -> TimerHandle:
         """Calls callback(*args) @delay seconds from now, never earlier, and once."""
-        return self._call(self._loop.time() + delay, False, _delay_ns(delay), callback, args,
-                          context)
+        return self._call(self.time() + delay, callback, args, context)
 
     def call_at(self, when: float, callback: Callable[..., object], *args: Any,
                 context: Optional[contextvars.Context] = None) -> TimerHandle:
         """Calls callback(*args) at the time @when of loop.time()."""
-        # If the time were made a delay, the timer would be later by as long as the machine
-        # stands still between here and the kernel.
-        if type(self._loop).time is asyncio.BaseEventLoop.time and 0 <= when < CENTURY:
-            return self._call(when, True, seconds(when), callback, args, context)
-        return self._call(when, False, _delay_ns(when - self._loop.time()), callback, args,
-                          context)
+        return self._call(when, callback, args, context)
 
     async def sleep(self, delay: float, result: Any = None) -> Any:
         """Returns @result after @delay seconds, never earlier."""
         if delay <= 0:
             return await asyncio.sleep(0, result)
         future = self._loop.create_future()
-        handle = self._call(self._loop.time() + delay, False, _delay_ns(delay), _set_result,
-                            (future, result), None,
+        handle = self._call(self.time() + delay, _set_result, (future, result), None,
                             functools.partial(_set_exception, future))
         try:
             return await future
         finally:
             handle.cancel()
 
-    def _call(self, when: float, absolute: bool, time: int, callback: Callable[..., object],
-              args: tuple[Any, ...], context: Optional[contextvars.Context],
+    async def advance(self, delay: float) -> None:
+        """With manual=True: lets @delay seconds pass, from one timer to the next. At each, its
+        callback runs, or the task that sleeps goes on."""
+        left = _delay_ns(delay)
+        # What has just become a task begins first.
+        await asyncio.sleep(0)
+        while not self.instance.closed:
+            next_time = self.instance.next_time()
+            if not left and next_time:
+                return
+            step = min(next_time, left)
+            self.instance.advance(step)
+            left -= step
+            self._ready()
+            await asyncio.sleep(0)
+
+    def time(self) -> float:
+        """The time by which call_at() and reschedule() go: loop.time(). With manual=True, that of
+        the beginning, and what advance() has added."""
+        return self._loop.time() if self._start is None else \
+            self._start + self.instance.now() / 1e9
+
+    def _call(self, when: float, callback: Callable[..., object], args: tuple[Any, ...],
+              context: Optional[contextvars.Context],
               fail: Optional[Callable[[BaseException], object]] = None) -> TimerHandle:
         if self._error is not None:
             raise self._error
         handle = TimerHandle(self, when, callback, args, context, fail)
-        handle._start(_request(absolute, time, CALLBACK_DATA, 0, 0, 0, False))
+        self._arm(handle, when)
         return handle
 
+    def _arm(self, handle: TimerHandle, when: float) -> None:
+        """Starts the timer in the kernel."""
+        # If the time were made a delay, the timer would be later by as long as the machine
+        # stands still between here and the kernel.
+        absolute = self._monotonic and 0 <= when < CENTURY
+        if not absolute:
+            delay = when - self.time()
+            # What adding and subtracting has changed would make it a tick.
+            time = _delay_ns(delay if self._start is None else round(delay, 6))
+        handle._start(_request(absolute, seconds(when) if absolute else time,
+                               CALLBACK_DATA, 0, 0, 0, False))
+        handle._armed = when
+
     def _ready(self) -> None:
-        if self._error is not None:
-            return
         try:
             events = self.instance._take(TURN, 0)
         except OSError as error:
@@ -171,8 +200,9 @@ class LoopTimers:
         if self.instance.closed:
             return
         self._error = error
-        self._remove_reader()
-        self._fail(error, list(self.instance._timers.values()))
+        timers = list(self.instance._timers.values())
+        self._drop()
+        self._fail(error, timers)
 
     def _fail(self, error: OSError, timers: list[Timer]) -> None:
         """Tells those who wait for @timers that they wait in vain."""
@@ -183,20 +213,31 @@ class LoopTimers:
                 lost += 1
             else:
                 fail(error)
-        if lost and not self.instance.closed:
-            self._report(f"hwtimer: {lost} callbacks will not come", error, None)
+        if lost:
+            self._loop.call_exception_handler({
+                "message": f"hwtimer: {lost} callbacks will not come", "exception": error})
 
-    def _remove_reader(self) -> None:
+    def _drop(self) -> None:
+        """Takes the instance out of the loop, and closes it."""
         # A child has the epoll of the parent, which would then never hear of its timers again.
-        if not self._loop.is_closed() and not self.instance._handle.forked:
+        if not (self.instance.closed or self.instance._handle.forked or self._loop.is_closed()):
             self._loop.remove_reader(self.instance.fileno())
+        self.instance.close()
 
-    def _report(self, message: str, error: BaseException,
-                handle: Optional[TimerHandle]) -> None:
-        context: dict[str, Any] = {"message": message, "exception": error}
-        if handle is not None:
-            context["handle"] = handle
-        self._loop.call_exception_handler(context)
+
+class _Reader:
+    """What a loop has of a LoopTimers. Nobody else has it, so it ends with the loop."""
+
+    def __init__(self, timers: LoopTimers) -> None:
+        self._timers = timers
+
+    def __call__(self) -> None:
+        timers = self._timers
+        del self  # The traceback of an exception, which a program keeps, would have it, too.
+        timers._ready()
+
+    def __del__(self) -> None:
+        self._timers._drop()
 
 
 def _set_result(future: asyncio.Future[Any], result: Any) -> None:
@@ -217,13 +258,6 @@ _of_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop,
                                     weakref.ref[LoopTimers]] = weakref.WeakKeyDictionary()
 
 
-async def _close_with_loop(timers: LoopTimers) -> AsyncGenerator[None, None]:
-    try:
-        yield
-    finally:
-        timers.close()
-
-
 def _running() -> LoopTimers:
     """The timers of the running loop"""
     loop = asyncio.get_running_loop()
@@ -232,13 +266,6 @@ def _running() -> LoopTimers:
     if timers is None or timers.instance.closed or timers._error is not None:
         timers = LoopTimers(loop)
         _of_loop[loop] = weakref.ref(timers)
-        # asyncio.run() ends all asynchronous generators before it closes the loop. This one
-        # runs up to its yield now, without a task.
-        timers._keeper = _close_with_loop(timers)
-        try:
-            timers._keeper.asend(None).__await__().__next__()
-        except StopIteration:
-            pass
     return timers
 
 

@@ -33,6 +33,7 @@ class Absent(unittest.TestCase):
 class Seconds(unittest.TestCase):
     def test_are_rounded_up(self):
         for number, expected in ((0, 0), (1, 10**9), (1.5, 1500000000), (0.1, 100000000),
+                                 (2.1, 2100000000), (86400.3, 86400300000000),
                                  (1e-9, 1), (1e-10, 1), (123456789.25, 123456789250000000),
                                  (-1, -10**9), (-0.5, -500000000)):
             with self.subTest(number):

@@ -9,6 +9,7 @@ import logging
 import math
 import os
 import random
+import threading
 import time
 import unittest
 import warnings
@@ -169,6 +170,97 @@ class CallLater(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(called, [0])
         self.assertEqual(self.results, [True] * 99)
 
+    async def test_handles_are_those_of_asyncio(self):
+        handle = hwtimer.call_later(3600, print, "argument")
+        self.assertIsInstance(handle, asyncio.TimerHandle)
+        self.assertIn("print('argument')", repr(handle))
+        self.assertIn(f"when={handle.when()}", repr(handle))
+        self.assertLess(hwtimer.call_later(1, print), handle)
+        handles = {handle}
+        handle.reschedule(handle.when() + 1)
+        self.assertIn(handle, handles)
+        handle.cancel()
+        self.assertIn("cancelled", repr(handle))
+
+    async def test_pushed_out_by_a_store(self):
+        """It calls the library when the timer in the kernel has expired."""
+        loop = asyncio.get_running_loop()
+        called = loop.create_future()
+        handle = hwtimer.call_later(0.02, called.set_result, None)
+        timers = hwtimer._loop._running()
+        # The first library that a call would find
+        with mock.patch.object(hwtimer._instance, "lib", None):
+            for i in range(1000):
+                self.assertTrue(handle.reschedule(loop.time() + 0.04))
+            self.assertTrue(handle.reschedule(handle.when() - 0.001))
+        when = handle.when()
+        self.assertEqual(timers.instance.stats().scheduled, 1)
+        await called
+        self.assertGreaterEqual(loop.time(), when)
+        self.assertLessEqual(timers.instance.stats().scheduled, 2)
+        self.assertFalse(handle.reschedule(loop.time()))
+        self.assertEqual(handle.when(), when)
+
+    async def test_pulled_in(self):
+        loop = asyncio.get_running_loop()
+        called = loop.create_future()
+        handle = hwtimer.call_later(3600, called.set_result, None)
+        self.assertTrue(handle.reschedule(loop.time() + 7200))
+        when = loop.time() + 0.01
+        self.assertTrue(handle.reschedule(when))
+        await called
+        self.assertGreaterEqual(loop.time(), when)
+
+    async def test_reschedule_what_was_read(self):
+        """The loop stands still until all are due: the first callback moves the others."""
+        loop = asyncio.get_running_loop()
+        called = []
+
+        def first():
+            called.append("first")
+            self.assertTrue(later.reschedule(loop.time() + 0.02))
+            self.assertTrue(never.reschedule(loop.time() + 3600))
+            self.assertTrue(sooner.reschedule(loop.time() - 1))
+            self.assertFalse(self.handle.reschedule(loop.time()))
+
+        self.handle = hwtimer.call_later(0.001, first)
+        later = hwtimer.call_later(0.002, called.append, "later")
+        never = hwtimer.call_later(0.002, called.append, "never")
+        sooner = hwtimer.call_later(0.002, called.append, "sooner")
+        time.sleep(0.01)
+        while "sooner" not in called:
+            await asyncio.sleep(0)
+        self.assertTrue(never.cancel())
+        self.assertFalse(never.reschedule(loop.time()))
+        while len(called) < 3:
+            await asyncio.sleep(0.001)
+        self.assertEqual(called, ["first", "sooner", "later"])
+        self.assertEqual(hwtimer._loop._running().instance.stats().pending, 0)
+
+    async def test_reschedule_that_fails(self):
+        """It changes nothing. If it is the kernel's timer that cannot get the later time, the
+        program is told."""
+        said = []
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda loop, context: said.append(str(context["exception"])))
+        timers = hwtimer._loop._running()
+        handle = hwtimer.call_later(3600, print)
+        for wrong, error in ((math.nan, ValueError), ("1", TypeError)):
+            with self.assertRaises(error):
+                handle.reschedule(wrong)
+        pushed = hwtimer.call_later(0.001, print)
+        pushed.reschedule(pushed.when() + 3600)
+        with mock.patch.object(timers.instance, "_start_timer", side_effect=OSError(28, "full")):
+            when = handle.when()
+            with self.assertRaises(OSError):
+                handle.reschedule(loop.time())
+            self.assertEqual(handle.when(), when)
+            while not said:
+                await asyncio.sleep(0.001)
+        self.assertEqual(said, ["[Errno 28] full"])
+        self.assertFalse(pushed.cancel())
+        self.assertTrue(handle.cancel())
+
     async def test_context(self):
         loop = asyncio.get_running_loop()
         variable.set(1)
@@ -224,11 +316,36 @@ class CallLater(unittest.IsolatedAsyncioTestCase):
             if rng.random() < 0.5:
                 which, handle = handles.pop(rng.randrange(len(handles)))
                 self.assertEqual(handle.cancel(), due.pop(which, None) is not None)
+            if handles and rng.random() < 0.5:
+                which, handle = rng.choice(handles)
+                when = time.monotonic() + rng.random() / 50
+                self.assertEqual(handle.reschedule(when), which in due)
+                if which in due:
+                    due[which] = when
             if rng.random() < 0.05:
                 await asyncio.sleep(0)
         while due:
             await hwtimer.sleep(0.001)
         self.assertFalse(any(handle.cancel() for _, handle in handles))
+
+
+class Threads(unittest.IsolatedAsyncioTestCase):
+    async def test_another_thread_starts_and_stops_a_timer(self):
+        """By the loop's own way: call_soon_threadsafe()"""
+        loop = asyncio.get_running_loop()
+        called = asyncio.Event()
+        stopped = hwtimer.call_later(3600, print)
+
+        def post():
+            loop.call_soon_threadsafe(stopped.cancel)
+            loop.call_soon_threadsafe(hwtimer.call_later, 0, called.set)
+
+        thread = threading.Thread(target=post)
+        thread.start()
+        await called.wait()
+        thread.join()
+        self.assertTrue(stopped.cancelled())
+        self.assertEqual(hwtimer._loop._running().instance.stats().pending, 0)
 
 
 class OwnTimers(unittest.IsolatedAsyncioTestCase):
@@ -300,11 +417,41 @@ class Loops(unittest.TestCase):
             gc.collect()
         self.assertEqual(len(hwtimer._loop._of_loop), 0)
 
-    def test_a_loop_that_is_not_shut_down(self):
+    def test_closed_with_the_loop(self):
+        """Without loop.shutdown_asyncgens(), without the collector, whatever is pending, and
+        though the program keeps exceptions and handles"""
+        kept = []
+
+        async def use():
+            asyncio.get_running_loop().set_exception_handler(
+                lambda loop, context: kept.append(context))
+            kept.append(hwtimer.call_later(3600, print))
+            kept.append(asyncio.ensure_future(hwtimer.sleep(3600)))
+            hwtimer.call_later(0.001, lambda: 1 / 0)
+            await hwtimer.sleep(0.002)
+            kept.append(hwtimer._loop._running())
+
+        for debug in (False, True):
+            before = descriptors()
+            gc.disable()
+            try:
+                loop = asyncio.new_event_loop()
+                loop.set_debug(debug)
+                loop.run_until_complete(use())
+                loop.close()
+                self.assertEqual(descriptors(), before)
+            finally:
+                gc.enable()
+            self.assertIsInstance(kept[2]["exception"], ZeroDivisionError)
+            self.assertTrue(kept[3].instance.closed)
+            self.assertFalse(kept[0].cancel())
+            kept[1]._log_destroy_pending = False
+            kept.clear()
+
+    def test_a_loop_that_is_not_closed(self):
         before = descriptors()
         loop = asyncio.new_event_loop()
         loop.run_until_complete(hwtimer.sleep(0.001))
-        loop.close()
         del loop
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ResourceWarning)

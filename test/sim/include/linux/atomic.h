@@ -13,11 +13,6 @@ typedef struct {
 	s64 counter;
 } atomic64_t;
 
-#define ATOMIC_INIT(value) \
-	{                  \
-		value      \
-	}
-
 #define atomic_do(operation, v, ...)                                       \
 	({                                                                 \
 		sim_point("atomic");                                       \
@@ -25,8 +20,6 @@ typedef struct {
 	})
 #define atomic_read(v) atomic_do(__atomic_load_n, v)
 #define atomic64_read(v) atomic_read(v)
-#define atomic_inc(v) ((void)atomic_do(__atomic_add_fetch, v, 1))
-#define atomic_dec(v) ((void)atomic_do(__atomic_sub_fetch, v, 1))
 #define atomic64_sub_return(i, v) atomic_do(__atomic_sub_fetch, v, i)
 
 static inline bool atomic64_try_cmpxchg(atomic64_t *v, s64 *old, s64 new)
@@ -34,21 +27,6 @@ static inline bool atomic64_try_cmpxchg(atomic64_t *v, s64 *old, s64 new)
 	sim_point("atomic64_try_cmpxchg");
 	return __atomic_compare_exchange_n(&v->counter, old, new, false,
 					   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-}
-
-/* Returns whether @a was added: not if the counter was @u. */
-static inline bool atomic_add_unless(atomic_t *v, int a, int u)
-{
-	int old = atomic_read(v);
-
-	do {
-		if (old == u)
-			return false;
-		sim_point("atomic_add_unless");
-	} while (!__atomic_compare_exchange_n(&v->counter, &old, old + a, false,
-					      __ATOMIC_SEQ_CST,
-					      __ATOMIC_SEQ_CST));
-	return true;
 }
 
 #endif /* SIM_LINUX_ATOMIC_H */

@@ -16,8 +16,6 @@
 #define __acquires(lock)
 #define __releases(lock)
 #define __must_hold(lock)
-#define __acquire(lock) ((void)0)
-#define __release(lock) ((void)0)
 #ifndef __always_inline
 #define __always_inline inline __attribute__((__always_inline__))
 #endif
@@ -35,11 +33,6 @@
 		sim_point("WRITE_ONCE");                           \
 		__atomic_store_n(&(x), (value), __ATOMIC_RELAXED); \
 	} while (0)
-#define data_race(expression)           \
-	({                              \
-		sim_point("data_race"); \
-		(expression);           \
-	})
 
 #define smp_load_acquire(p)                             \
 	({                                              \
@@ -52,20 +45,7 @@
 		__atomic_store_n((p), (value), __ATOMIC_RELEASE); \
 		sim_point("smp_store_release, done");             \
 	} while (0)
-#define smp_mb()                                         \
-	do {                                             \
-		sim_point("smp_mb");                     \
-		__atomic_thread_fence(__ATOMIC_SEQ_CST); \
-	} while (0)
 #define barrier() __asm__ __volatile__("" : : : "memory")
-#if defined(SIM_PLAIN) && defined(__x86_64__)
-/* As in the kernel for this processor */
-#define smp_rmb() barrier()
-#define smp_wmb() barrier()
-#else
-#define smp_rmb() smp_mb()
-#define smp_wmb() smp_mb()
-#endif
 
 #define xchg(p, value)                                               \
 	({                                                           \

@@ -9,11 +9,6 @@ struct completion {
 	wait_queue_head_t wait;
 };
 
-#define DECLARE_COMPLETION(name)                                     \
-	struct completion name = { .wait = { .lock = SPINLOCK_INIT,  \
-					     .head = LIST_HEAD_INIT( \
-						     (name).wait.head) } }
-
 void init_completion(struct completion *completion);
 void complete(struct completion *completion);
 void wait_for_completion(struct completion *completion);

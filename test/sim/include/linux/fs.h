@@ -14,8 +14,6 @@ struct iov_iter;
 struct seq_file;
 struct vm_area_struct;
 
-typedef void *fl_owner_t;
-
 #define FMODE_READ 1
 #define FMODE_WRITE 2
 #define FMODE_NOWAIT 4

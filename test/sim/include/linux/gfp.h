@@ -27,7 +27,4 @@ void __free_pages(struct page *page, unsigned int order);
 unsigned long get_zeroed_page(gfp_t gfp);
 void free_page(unsigned long address);
 
-#define alloc_page(gfp) alloc_pages(gfp, 0)
-#define __free_page(page) __free_pages(page, 0)
-
 #endif /* SIM_LINUX_GFP_H */

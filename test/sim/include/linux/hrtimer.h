@@ -8,7 +8,6 @@
 
 enum hrtimer_restart {
 	HRTIMER_NORESTART,
-	HRTIMER_RESTART,
 };
 
 enum hrtimer_mode {

@@ -18,18 +18,14 @@
 #define IS_ENABLED(option) 1
 #define CONFIG_64BIT 1
 #define CONFIG_CGROUPS 1
-#define CONFIG_MEMCG 1
 #define KBUILD_MODNAME "hwtimer"
 #ifndef pr_fmt
 #define pr_fmt(format) format
 #endif
 /* A parameter that is out of range; the caller returns an error, too. */
 #define pr_err(format, ...) ((void)0)
-#define max3(a, b, c) max(max(a, b), c)
-#define clamp(value, low, high) min(max(value, low), high)
 #define clamp_t(type, value, low, high) \
 	min_t(type, max_t(type, value, low), high)
-#define strscpy(to, from, size) snprintf(to, size, "%s", from)
 
 #include <linux/bitops.h>
 #include <linux/log2.h>

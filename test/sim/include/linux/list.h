@@ -75,23 +75,9 @@ static inline void list_move_tail(struct list_head *entry,
 	list_add_tail(entry, head);
 }
 
-static inline void list_splice_init(struct list_head *list,
-				    struct list_head *head)
-{
-	if (list_empty(list))
-		return;
-	list->next->prev = head;
-	list->prev->next = head->next;
-	head->next->prev = list->prev;
-	head->next = list->next;
-	INIT_LIST_HEAD(list);
-}
-
 #define list_entry(p, type, member) container_of(p, type, member)
 #define list_first_entry(head, type, member) \
 	list_entry((head)->next, type, member)
-#define list_first_entry_or_null(head, type, member) \
-	(list_empty(head) ? NULL : list_first_entry(head, type, member))
 #define list_next_entry(p, member) \
 	list_entry((p)->member.next, typeof(*(p)), member)
 #define list_for_each_entry(p, head, member)                 \

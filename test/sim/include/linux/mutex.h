@@ -33,12 +33,6 @@ static inline void mutex_lock(struct mutex *mutex)
 		__builtin_ia32_pause();
 }
 
-static inline int mutex_lock_interruptible(struct mutex *mutex)
-{
-	mutex_lock(mutex);
-	return 0;
-}
-
 static inline int mutex_lock_killable(struct mutex *mutex)
 {
 	mutex_lock(mutex);
@@ -51,7 +45,6 @@ static inline void mutex_unlock(struct mutex *mutex)
 }
 #else
 void mutex_lock(struct mutex *mutex);
-int mutex_lock_interruptible(struct mutex *mutex);
 int mutex_lock_killable(struct mutex *mutex);
 bool mutex_trylock(struct mutex *mutex);
 void mutex_unlock(struct mutex *mutex);

@@ -29,9 +29,4 @@ static inline void poll_wait(struct file *file, wait_queue_head_t *queue,
 		table->proc(file, queue, table);
 }
 
-static inline __poll_t poll_requested_events(const poll_table *table)
-{
-	return table ? table->key : ~(__poll_t)0;
-}
-
 #endif /* SIM_LINUX_POLL_H */

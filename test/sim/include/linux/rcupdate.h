@@ -19,7 +19,6 @@ void rcu_read_lock(void);
 void rcu_read_unlock(void);
 #endif
 void sim_free_rcu(struct rcu_head *head, void *memory);
-#define kfree_rcu(p, member) sim_free_rcu(&(p)->member, p)
 
 /* There is no RCU Tasks. */
 #define cond_resched_tasks_rcu_qs() cond_resched()

@@ -22,7 +22,6 @@
 
 #define PF_KTHREAD 0x00200000
 
-#define SCHED_NORMAL 0
 #define SCHED_FIFO 1
 #define MAX_RT_PRIO 100
 

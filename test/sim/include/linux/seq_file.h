@@ -19,15 +19,4 @@ void seq_printf(struct seq_file *seq, const char *format, ...) __printf(2, 3);
 #define seq_puts(seq, text) seq_printf(seq, "%s", text)
 #define seq_putc(seq, c) seq_printf(seq, "%c", c)
 
-static inline struct list_head *seq_list_start(struct list_head *head,
-					       loff_t position)
-{
-	struct list_head *entry;
-
-	for (entry = head->next; entry != head; entry = entry->next)
-		if (!position--)
-			return entry;
-	return NULL;
-}
-
 #endif /* SIM_LINUX_SEQ_FILE_H */

@@ -39,11 +39,4 @@ static inline void *kvmalloc_array(size_t count, size_t size, gfp_t gfp)
 	return kmalloc(count * size, gfp);
 }
 
-static inline void *kmemdup(const void *from, size_t size, gfp_t gfp)
-{
-	void *copy = kmalloc(size, gfp);
-
-	return copy ? memcpy(copy, from, size) : NULL;
-}
-
 #endif /* SIM_LINUX_SLAB_H */

@@ -40,12 +40,6 @@ timerqueue_getnext(struct timerqueue_head *head)
 	return timerqueue_of(head->tree.first);
 }
 
-static inline struct timerqueue_node *
-timerqueue_iterate_next(struct timerqueue_node *node)
-{
-	return timerqueue_of(node->node.next);
-}
-
 /* Returns whether the node is the first now. */
 static inline bool timerqueue_add(struct timerqueue_head *head,
 				  struct timerqueue_node *node)

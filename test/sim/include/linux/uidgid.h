@@ -10,10 +10,8 @@ typedef struct {
 
 #define KUIDT_INIT(value) ((kuid_t){ value })
 #define GLOBAL_ROOT_UID KUIDT_INIT(0)
-#define INVALID_UID KUIDT_INIT(-1)
 #define __kuid_val(uid) ((uid).val)
 #define uid_eq(a, b) ((a).val == (b).val)
 #define uid_lt(a, b) ((a).val < (b).val)
-#define uid_valid(uid) ((uid).val != (uid_t)-1)
 
 #endif /* SIM_LINUX_UIDGID_H */

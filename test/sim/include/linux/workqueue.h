@@ -18,28 +18,21 @@ typedef void (*work_func_t)(struct work_struct *work);
  * struct work_struct - something that a thread is to do
  * @func: what to do
  * @entry: in the list of what its queue has to do
- * @queue: the last queue in which it was; NULL: none
  */
 struct work_struct {
 	work_func_t func;
 	struct list_head entry;
-	struct workqueue_struct *queue;
 };
 
 #define INIT_WORK(work, function)               \
 	do {                                    \
 		(work)->func = (function);      \
-		(work)->queue = NULL;           \
 		INIT_LIST_HEAD(&(work)->entry); \
 	} while (0)
-#define INIT_WORK_ONSTACK(work, function) INIT_WORK(work, function)
-#define destroy_work_on_stack(work) ((void)(work))
 
 struct workqueue_struct *alloc_workqueue(const char *name, unsigned int flags,
 					 int max_active);
 void destroy_workqueue(struct workqueue_struct *queue);
 bool queue_work(struct workqueue_struct *queue, struct work_struct *work);
-bool flush_work(struct work_struct *work);
-bool cancel_work_sync(struct work_struct *work);
 
 #endif /* SIM_LINUX_WORKQUEUE_H */
