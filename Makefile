@@ -18,140 +18,131 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 KVER = $(or $(shell cat $(KDIR)/include/config/kernel.release 2>/dev/null),$(shell uname -r))
 PREFIX ?= /usr/local
 
-# The kernel of `make demo` and `make vm`, by its name in test/vm/kernel.sh
+# The kernel of `make demo` and `make vm`, by its name in test/vm/kernel.sh. host is one that is given
+# by hand: VMLINUZ= is its image, KDIR= has its headers, MODULES= its modules.
 KERNEL ?= stock-6.12
 
+# With HERE=1, demo, bench and bench-server use this machine's own module.
+HERE ?=
+
+# $(call need,PACKAGES): what these Debian packages have, unless it is here. `make check` and `make
+# demo` install what is missing; the others ask on a terminal, or say what they lack.
+need = bash -c '. test/vm/lib.sh && need_packages $(1)'
+offer = bash -c '. test/vm/lib.sh && offer_packages $(1)' || true
+check check-all demo: export HWTIMER_INSTALL ?= 1
+
+# The first target is what `make` builds.
+##@ Build
+
 .PHONY: modules
-modules: ## build the module for the running kernel (or KDIR=...)
+modules: ## the module for the running kernel, or KDIR=
 	@test/vm/build.sh --kdir '$(KDIR)' $(MAKEOVERRIDES) >/dev/null
 
+##@ Try it
+
 .PHONY: help
-help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]*:.*## / { printf "  make %-18s%s\n", $$1, $$2 }' \
+help: ## this list
+	@awk -F ':.*## ' '/^##@ / { group = substr($$0, 5) } \
+		/^[a-z-]*:.*## / { text[group] = text[group] \
+			sprintf("  make %-17s%s\n", $$1, $$2) } \
+		END { n = split("Try it,Build,Install (as root),Test,Measure,Before a release", \
+				groups, ","); \
+		      for (i = 1; i <= n; i++) printf "%s\n%s", groups[i], text[groups[i]] }' \
 		Makefile
 
-# ---- demo, benchmarks and tests ----
-
-GUEST_DEMO = --kernel $(KERNEL) \
-	--file build/$(KERNEL)/hwtimer.ko=/hwtimer/hwtimer.ko \
-	--file build/demo/hwtimer-demo=/hwtimer/hwtimer-demo
-
 .PHONY: demo
-demo: demo-programs ## a million timers in a VM with Debian's kernel
-	@test/vm/build.sh $(KERNEL) >/dev/null
-	@test/vm/run.sh $(GUEST_DEMO) -- \
-		sh -c 'insmod hwtimer.ko && exec ./hwtimer-demo'
-
-.PHONY: demo-host
-demo-host: demo-programs ## the same program on this machine's own module
+demo: ## a million timers in a VM; HERE=1: on your own module
+ifdef HERE
+	@$(MAKE) --no-print-directory demo-programs
 	@[ -c /dev/hwtimer ] || { \
 		echo "/dev/hwtimer does not exist: load the module first," \
 		     "with 'make && sudo insmod build/$$(uname -r)/hwtimer.ko'" \
 		     "or 'sudo make install && sudo modprobe hwtimer'" >&2; \
 		exit 1; }
 	@build/demo/hwtimer-demo
+else
+	@test/vm/build.sh $(KERNEL) >/dev/null
+	@$(MAKE) --no-print-directory demo-programs
+	@test/vm/run.sh --kernel $(KERNEL) \
+		--file build/$(KERNEL)/hwtimer.ko=/hwtimer/hwtimer.ko \
+		--file build/demo/hwtimer-demo=/hwtimer/hwtimer-demo \
+		-- sh -c 'insmod hwtimer.ko && exec ./hwtimer-demo'
+endif
 
-# More programs for the machine of `make vm`: it has only Redis's libraries, so link them -static
+# More files for the directory where the shell starts
 FILES ?=
 
-# The machine is one for the quick start of Documentation/hwtimerd.md. What cannot be had for
-# it is left out.
-VM_DAEMON = build/daemon-static/hwtimerd
-
 .PHONY: vm
-vm: demo-programs | compiler ## a shell in a VM with the module, Redis, hwtimerd (FILES="program ...")
-	@test/vm/build.sh $(KERNEL) >/dev/null
-	@$(call library_packages,jansson,pkg-config libjansson-dev) || true
-	@$(MAKE) --silent -C user/tool OUT=$(CURDIR)/build/tool-static LDFLAGS=-static
-	@$(MAKE) --silent daemon-static || { rm -f $(VM_DAEMON); \
-		echo "hwtimer: no hwtimerd in the VM: not built (libhiredis-dev, libevent-dev)" >&2; }
-	@redis=$$(bash -c '. test/vm/lib.sh && find_redis && echo "$${REDIS_FILES[*]}"') || \
-		echo "hwtimer: no Redis in the VM: not fetched (redis-tools and its libraries)" >&2; \
-	[ ! -e $(VM_DAEMON) ] || redis="$$redis --file $(VM_DAEMON)=/hwtimer/hwtimerd"; \
-	test/vm/run.sh $(GUEST_DEMO) $$redis \
-		--file build/tool-static/hwtimerctl=/hwtimer/hwtimerctl \
-		$(foreach file,$(FILES),--file '$(file)=/hwtimer/$(notdir $(file))') \
-		--interactive -- sh -c \
-		'PATH=$$PATH:/usr/bin:/hwtimer; redis-server --save "" >/tmp/redis.log 2>&1 & \
-		insmod hwtimer.ko; echo "/dev/hwtimer is ready; exit ends the VM"; ls; sh; exit 0'
+vm: ## a shell in a VM that has the module; FILES=
+	@test/vm/shell.sh $(KERNEL) $(FILES)
 
-# Options of bench/bench.sh: --quick, --no-netty, --reps 3 ...
+##@ Measure
+
+# Options of bench/bench.sh: --quick, --no-netty, --reps 3; --pages: what the pages show, in 15
+# minutes, and writes their tables
 BENCH ?=
 
 .PHONY: bench
-bench: ## hwtimer and its rivals: table, build/bench.json and .png
-	@bench/bench.sh $(BENCH)
-
-.PHONY: bench-host
-bench-host: ## the same on this machine's own module (as root)
-	@bench/bench.sh --places 'core this' $(BENCH)
-
-.PHONY: bench-pages
-bench-pages: ## what the documentation shows, in 15 minutes; writes its tables
-	@bench/bench.sh --pages
+bench: ## hwtimer and its rivals; HERE=1: on your own module
+	@bench/bench.sh $(if $(HERE),--places 'core this') $(BENCH)
 
 # Options of server-bench: --connections 10000 --every 1000, --systems libevent,hwtimer ...
 BENCH_SERVER ?= --most 60000
 
 .PHONY: bench-server
-bench-server: bench-programs ## a server whose requests push timeouts out, in a VM
+bench-server: ## a server that pushes timeouts out; HERE=1
+ifdef HERE
+	@$(MAKE) --no-print-directory bench-programs
+	@build/bench/server-bench $(BENCH_SERVER)
+else
 	@test/vm/build.sh uml-7.3 >/dev/null
+	@$(MAKE) --no-print-directory bench-programs
 	@test/vm/run.sh --kernel uml-7.3 --mem 4096 \
 		--file build/uml-7.3/hwtimer.ko=/hwtimer/hwtimer.ko \
 		--file build/bench/server-bench=/hwtimer/server-bench \
 		-- sh -c 'insmod hwtimer.ko && ./server-bench --counter $(BENCH_SERVER)'
-
-.PHONY: bench-server-host
-bench-server-host: bench-programs ## the same on this machine, with its own module if loaded
-	@build/bench/server-bench $(BENCH_SERVER)
+endif
 
 # Options of user/daemon/bench/bench.sh: --quick, --no-bullmq, --reps 3 ...
 BENCH_REDIS ?=
 
 .PHONY: bench-redis
-bench-redis: ## hwtimerd and its rivals, timers in Redis: table
+bench-redis: ## hwtimerd and its rivals
 	@user/daemon/bench/bench.sh $(BENCH_REDIS)
 
 # Options of bench-core: --timers 1000,10000 --pairs 21 --only bulk
 BENCH_CORE ?=
 
 .PHONY: bench-core
-bench-core: | compiler ## the module as a program, beside the floor, 1k to 10M timers
-	@bash -c '. test/vm/lib.sh && need_packages valgrind'
+bench-core: | compiler ## the module as a program, beside a bare wheel
+	@$(call need,valgrind)
 	@$(MAKE) --no-print-directory -C bench OUT='$(CURDIR)/build/bench' core >/dev/null
 	@build/bench/bench-core $(BENCH_CORE)
-
-.PHONY: bench-counts
-bench-counts: ## the instructions that a timer takes, of that program
-	@bench/core/counts.sh --print
 
 # Options of hwtimer-wheel-bench, as the defaults of `make bench-wheel`
 BENCH_WHEEL ?= --buckets 1024,2048,4096,8192 --reps 5
 
 .PHONY: bench-wheel
-bench-wheel: bench-programs ## compare the kinds of wheel, on this machine
+bench-wheel: bench-programs ## the kinds of wheel
 	@build/bench/hwtimer-wheel-bench $(BENCH_WHEEL)
 	@build/bench/hwtimer-wheel-bench --slack
 
+##@ Test
+
+# Steps of test/vm/check.sh, if not all: lint debug races trace coverage hwtimerd ...
+STEPS ?=
+
 .PHONY: check
-check: ## all tests, each where it is quick or finds most
-	@test/vm/check.sh
+check: ## all tests in 10 minutes, or STEPS="lint debug"
+	@test/vm/check.sh $(STEPS)
+
+##@ Before a release
 
 .PHONY: check-all
-check-all: ## before a release: every test on every kernel that can run it
+check-all: ## every test on every kernel; takes hours
 	@test/vm/check.sh --all
 
-.PHONY: check-debug
-check-debug: ## KUnit and the selftests under KASAN, UBSAN, lockdep, kmemleak and injected faults
-	@test/vm/check.sh debug
-
-.PHONY: check-trace
-check-trace: ## the bpftrace one-liners of Documentation/tracing.md, in a VM
-	@test/vm/check.sh trace
-
-.PHONY: check-races
-check-races: ## tests with several threads, on a kernel that reports data races
-	@test/vm/check.sh races
+##@ Test
 
 # What the threads of the simulation do is decided by SEED, until there were OPS
 # operations. KIND=asan: with sanitizers. FAULT: a fault of test/sim/faults/ that is to be found
@@ -161,7 +152,7 @@ KIND ?= plain
 FAULT ?=
 
 .PHONY: simulate
-simulate: | compiler ## the module as a program, its threads driven by SEED= (OPS=, FAULT=)
+simulate: | compiler ## threads driven by SEED=; OPS=, KIND=, FAULT=
 	@test/sim/run.sh '$(KIND)' '$(FAULT)' --seeds '$(SEED)' --ops '$(OPS)'
 
 # Length of `make torture` and `make fuzz`. The KERNEL of torture is one that can do all that
@@ -172,7 +163,7 @@ TORTURE ?=
 torture: KERNEL = debug-6.12
 
 .PHONY: torture
-torture: ## programs under torture in a VM (MINUTES=, KERNEL=, ICOUNT=)
+torture: ## programs under torture; MINUTES=, KERNEL=, ICOUNT=
 	@test/torture/torture.sh --kernel $(KERNEL) --minutes $(MINUTES) \
 		$(if $(ICOUNT),--icount $(ICOUNT)) -- $(TORTURE)
 
@@ -182,35 +173,30 @@ SAMPLE ?=
 MUTANTS ?= --require 90
 
 .PHONY: mutants
-mutants: | compiler ## changes of the sources: which ones do the tests find? (FILES=, SAMPLE=)
-	@bash -c '. test/vm/lib.sh && need_packages python3 rsync'
+mutants: ## changes that no test finds; FILES=, SAMPLE=
+	@bash -c '. test/vm/lib.sh && need_debian "make mutants" && \
+		need_packages build-essential python3 rsync'
 	@test/mutants/mutants.py $(if $(SAMPLE),--sample $(SAMPLE) --seed $(SEED)) \
 		$(MUTANTS) $(FILES)
 
 # The fuzzer's SEED: the seed of a run to be repeated; without it, another one each time
 .PHONY: fuzz
-fuzz: fuzz-programs ## wild calls from many processes, in a VM (SEED= MINUTES= KERNEL=)
+fuzz: ## wild calls from many processes; SEED=, MINUTES=
+	@test/vm/build.sh '$(if $(filter file,$(origin KERNEL)),uml-7.3,$(KERNEL))' >/dev/null
+	@$(MAKE) --no-print-directory fuzz-programs
 	@test/fuzz/vm.sh --kernel '$(if $(filter file,$(origin KERNEL)),uml-7.3,$(KERNEL))' \
 		--seconds $$(($(MINUTES) * 60)) -- \
 		--seed '$(if $(filter file,$(origin SEED)),0,$(SEED))'
 
-.PHONY: coverage
-coverage: ## which lines and branches of the module its tests never run
-	@test/vm/check.sh coverage
-
 .PHONY: lint
-lint: ## sparse, checkpatch, clang-format, compiler warnings, rooms
+lint: ## checkpatch, clang-format, sparse, shellcheck, rooms
 	@test/vm/check.sh lint
-
-.PHONY: check-hwtimerd
-check-hwtimerd: ## hwtimerd in a VM, while it and Redis are killed and cut off
-	@test/vm/check.sh hwtimerd
 
 # A glob of KUnit suites, SUITE="shrink*", or SUITE.TEST; by default all
 SUITE ?=
 
 .PHONY: kunit
-kunit: ## the KUnit suites in User-Mode Linux, or SUITE=wheel alone
+kunit: ## unit tests in User-Mode Linux; SUITE=wheel
 	@test/vm/check.sh --suites '$(SUITE)' kunit
 
 # Selftests, TEST="read poll.32"; by default all that the table in selftests/run.sh has for the
@@ -219,7 +205,7 @@ TEST ?=
 selftests: KERNEL = uml-7.3
 
 .PHONY: selftests
-selftests: ## the selftests on KERNEL=uml-7.3, or TEST=read alone
+selftests: ## the device from user space; TEST=read, KERNEL=
 	@test/vm/check.sh --kernel '$(KERNEL)' --tests '$(TEST)' selftests
 
 # ---- programs ----
@@ -229,40 +215,36 @@ selftests: ## the selftests on KERNEL=uml-7.3, or TEST=read alone
 .PHONY: compiler
 compiler:
 	@command -v $(CC) >/dev/null || \
-		bash -c '. test/vm/lib.sh && need_packages build-essential'
+		$(call need,build-essential)
 
 # For 32-bit programs, too
 .PHONY: compilers
 compilers:
-	@bash -c '. test/vm/lib.sh && need_packages build-essential gcc-multilib'
+	@$(call need,build-essential gcc-multilib)
 
 .PHONY: demo-programs
-demo-programs: | compiler
+demo-programs:
+	@$(call need,build-essential libc6-dev)
 	@$(MAKE) --no-print-directory -C examples/demo OUT='$(CURDIR)/build/demo'
 
 .PHONY: bench-programs
 bench-programs: | compiler
-	@bash -c '. test/vm/lib.sh && need_packages liburing-dev libuv1-dev libevent-dev'
+	@$(call need,liburing-dev libuv1-dev libevent-dev)
 	@$(MAKE) --no-print-directory -C bench OUT='$(CURDIR)/build/bench'
 
-# $(call library_packages,LIBRARY,PACKAGES): unless pkg-config finds a library, install these
-# Debian packages
-library_packages = pkg-config --exists $(1) 2>/dev/null || \
-	bash -c '. test/vm/lib.sh && need_packages $(2)'
+##@ Build
 
 # One example talks to Redis, with hiredis, one has a ring, with liburing, and one a loop of libuv;
 # without these, they are left out.
 .PHONY: examples
-examples: | compiler ## programs as a user would write them, in build/examples
-	@$(call library_packages,hiredis,pkg-config libhiredis-dev) || true
-	@$(call library_packages,liburing,pkg-config liburing-dev) || true
-	@$(call library_packages,libuv,pkg-config libuv1-dev) || true
+examples: | compiler ## programs as a user would write them
+	@$(call offer,pkg-config libhiredis-dev liburing-dev libuv1-dev)
 	@$(MAKE) --no-print-directory -C examples OUT='$(CURDIR)/build/examples'
 
 DAEMON = $(MAKE) --no-print-directory -C user/daemon
 
 .PHONY: daemon
-daemon: | daemon-packages ## hwtimerd, which fires timers kept in Redis, in build/daemon
+daemon: | daemon-packages ## hwtimerd, which fires timers kept in Redis
 	+@$(DAEMON) OUT='$(CURDIR)/build/daemon'
 
 # For virtual machines, which have no libraries
@@ -277,7 +259,7 @@ daemon-tests: | daemon-packages
 
 .PHONY: daemon-packages
 daemon-packages: | compiler
-	@bash -c '. test/vm/lib.sh && need_packages libhiredis-dev libevent-dev'
+	@$(call need,libhiredis-dev libevent-dev)
 
 # The selftests use the kernel's own test harness. test/vm/check.sh builds them for other
 # architectures, too, with the variables of test/vm/arch.sh.
@@ -288,8 +270,7 @@ ONLY_32 ?=
 
 .PHONY: selftest-programs
 selftest-programs: | compilers
-	@bash -c '. test/vm/lib.sh && need_packages libuv1-dev libevent-dev \
-		libglib2.0-dev libsystemd-dev libboost-dev pkg-config'
+	@$(call need,libuv1-dev libevent-dev libglib2.0-dev libsystemd-dev libboost-dev pkg-config)
 	@tools=$$(test/vm/kernel.sh tools-7.3)/source/tools/testing/selftests && \
 	$(MAKE) --no-print-directory -C selftests \
 		OUT='$(CURDIR)/build/selftests$(ARCH_SUFFIX)' \
@@ -338,11 +319,13 @@ build/readme/expected-1: README.md
 	     inside { print }' $< >$@.new && [ -s $@.new ] && mv $@.new $@
 
 build/readme/%: build/readme/%.c $(wildcard user/lib/*.[ch] user/lib/adapters/*.h) uapi/linux/hwtimer.h | compiler
-	@bash -c '. test/vm/lib.sh && need_packages liburing-dev'
+	@$(call need,liburing-dev)
 	gcc -O2 -Wall -Wextra -Werror -static -pthread -Iuapi -Iuser/lib -Iuser/lib/adapters -o $@ $< \
 		$(wildcard user/lib/*.c) -luring
 
 # ---- this machine ----
+
+##@ Install (as root)
 
 PAGES = $(filter-out $(DAEMON_PAGE),$(wildcard user/man/*.[0-9])) $(INTERFACE_PAGE)
 page_dir = $(DESTDIR)$(PREFIX)/share/man
@@ -388,10 +371,10 @@ DKMS_SOURCES = dkms.conf COPYING Kbuild \
 dkms_dir = $(DESTDIR)/usr/src/hwtimer-$(VERSION)
 
 .PHONY: install
-install: install-module install-programs install-system ## install everything (as root)
+install: install-module install-programs install-system ## module, library, tool, manual
 
 .PHONY: uninstall
-uninstall: ## remove the installed files (as root)
+uninstall: ## remove them
 	rm -f '$(DESTDIR)/lib/modules/$(KVER)/updates'/hwtimer.ko*
 	$(if $(DESTDIR),,[ ! -d '/lib/modules/$(KVER)' ] || depmod $(KVER))
 	+$(LIBRARY) uninstall
@@ -437,7 +420,7 @@ install-programs: $(INTERFACE_PAGE)
 	$(if $(DESTDIR),,ldconfig)
 
 .PHONY: install-daemon
-install-daemon: ## install hwtimerd, its manual and its unit (as root)
+install-daemon: ## hwtimerd, its manual and its unit
 	+$(DAEMON) OUT='$(CURDIR)/build/daemon'
 	install -D -m 755 -t '$(DESTDIR)$(PREFIX)/sbin' build/daemon/hwtimerd
 	install -D -m 644 -t '$(page_dir)/man8' $(DAEMON_PAGE)
@@ -451,12 +434,12 @@ user/python/hwtimer/_abi.py: user/python/abi.py uapi/linux/hwtimer.h
 	$<
 
 .PHONY: install-python
-install-python: user/python/hwtimer/_abi.py ## install the Python package (as root; PYTHONDIR= for another place)
+install-python: user/python/hwtimer/_abi.py ## the Python package; PYTHONDIR= for another place
 	install -D -m 644 -t '$(DESTDIR)$(PYTHONDIR)/hwtimer' \
 		user/python/hwtimer/*.py user/python/hwtimer/py.typed
 
 .PHONY: uninstall-python
-uninstall-python: ## undo install-python (as root)
+uninstall-python: ## remove it
 	rm -rf '$(DESTDIR)$(PYTHONDIR)/hwtimer'
 
 # The group that may open the device, and, if asked for, loading at boot
@@ -469,16 +452,18 @@ install-system:
 	$(if $(DESTDIR),,getent group hwtimer >/dev/null || groupadd --system hwtimer)
 
 .PHONY: install-dkms
-install-dkms: ## have DKMS build the module for each kernel (as root)
+install-dkms: ## have DKMS build the module for each kernel
 	for file in $(DKMS_SOURCES); do \
 		install -D -m 644 "$$file" "$(dkms_dir)/$$file" || exit 1; \
 	done
 	$(if $(DESTDIR),,dkms install 'hwtimer/$(VERSION)')
 
 .PHONY: uninstall-dkms
-uninstall-dkms: ## undo install-dkms (as root)
+uninstall-dkms: ## remove it
 	$(if $(DESTDIR),,dkms remove 'hwtimer/$(VERSION)' --all)
 	rm -rf '$(dkms_dir)'
+
+##@ Build
 
 LIBRARY = $(MAKE) --no-print-directory -C user/lib OUT='$(CURDIR)/build/lib' \
 	PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)'
@@ -486,23 +471,27 @@ LIBRARY = $(MAKE) --no-print-directory -C user/lib OUT='$(CURDIR)/build/lib' \
 TOOL = $(MAKE) --no-print-directory -C user/tool OUT='$(CURDIR)/build/tool'
 
 .PHONY: library
-library: | compiler ## libhwtimer, static and shared, in build/lib
+library: | compiler ## libhwtimer, static and shared
 	+@$(LIBRARY)
 
 # Without jansson, the tool cannot read records.
 .PHONY: tool
-tool: | compiler ## hwtimerctl, in build/tool
-	@$(call library_packages,jansson,pkg-config libjansson-dev) || true
+tool: | compiler ## hwtimerctl
+	@$(call offer,pkg-config libjansson-dev)
 	+@$(TOOL)
+
+##@ Before a release
 
 # What is not committed is not in it.
 .PHONY: dist
-dist: ## the source as a tarball, build/dist/hwtimer-VERSION.tar.xz
+dist: ## the source as a tarball, in build/dist
 	@[ ! -e .git ] || [ -z "$$(git status --porcelain)" ] || { \
 		echo "there are changes that are not committed" >&2; exit 1; }
 	@test/vm/dist.sh 'build/dist/hwtimer-$(VERSION).tar.xz'
 	@sha256sum 'build/dist/hwtimer-$(VERSION).tar.xz'
 
+##@ Build
+
 .PHONY: clean
-clean: ## remove build/ (kernels stay in the cache)
+clean: ## remove build/; kernels stay in the cache
 	rm -rf build user/python/hwtimer/_abi.py

@@ -155,6 +155,7 @@ prepare()
 {
 	local place
 
+	[[ " ${PLACES[*]} " != *\ @(uml|server|qemu|instructions)\ * ]] || need_debian "make bench"
 	need_packages make python3 gnuplot-nox
 	make --no-print-directory bench-programs >&2
 	for place in "${PLACES[@]}"; do
@@ -186,7 +187,7 @@ need_module()
 	[ -c /dev/hwtimer ] || die "/dev/hwtimer does not exist: load the module" \
 		"first, with 'make && sudo insmod build/$(uname -r)/hwtimer.ko'"
 	[ "$(id -u)" -eq 0 ] || die "the benchmark needs root, because it holds up the" \
-		"module's kthread: sudo make bench-host"
+		"module's kthread: sudo make bench HERE=1"
 }
 
 # measure PLACE REP: runs one repetition in a place

@@ -39,8 +39,8 @@ main()
 	done
 	[[ $MINUTES =~ ^[0-9]+$ ]] || die "not a number of minutes: $MINUTES"
 	cd "$REPO_DIR"
-	make --no-print-directory torture-program
 	dir=$("$VM_DIR/build.sh" "$KERNEL")
+	make --no-print-directory torture-program
 	"$VM_DIR/run.sh" --kernel "$KERNEL" --cpus "$CPUS" --log "$LOG" \
 		${ICOUNT[@]+"${ICOUNT[@]}"} \
 		--file "$dir/hwtimer.ko=/hwtimer/hwtimer.ko" \

@@ -49,12 +49,16 @@ main()
 
 	[ $# -ge 1 ] || die "usage: test/vm/build.sh NAME[-coverage][-small][-kunit][-sparse] | --kdir KDIR"
 	shift
-	if [ "$target" = --kdir ]; then
-		kdir=${1-}
-		shift
-		[ -e "$kdir/include/config/kernel.release" ] ||
-			die "no headers of a kernel in $kdir: install the package linux-headers-$(uname -r), or say where they are: make KDIR=..."
-		target=$(<"$kdir/include/config/kernel.release")
+	if [ "$target" = --kdir ] || [ "$target" = host ]; then
+		if [ "$target" = host ]; then
+			kdir=$("$VM_DIR/kernel.sh" host)/build
+		else
+			kdir=${1-}
+			shift
+			[ -e "$kdir/include/config/kernel.release" ] ||
+				die "no headers of a kernel in $kdir: install them (Debian: linux-headers-$(uname -r)), or say where they are: make KDIR=..."
+			target=$(<"$kdir/include/config/kernel.release")
+		fi
 		kernel=$(kernel_of "$kdir")
 		KEPT_AS=$kernel
 		[ -z "$kernel" ] || use_compiler_of "$kernel"

@@ -19,7 +19,7 @@
 # --all (make check-all) is for releases: every kernel runs all selftests that it can, and
 # KUnit does all of its random operations under the sanitizers, too. Otherwise each test
 # runs only where it is quick or finds most bugs, as the table in selftests/run.sh says. The
-# kernels with sanitizers take too long for that; of theirs, the step debug (make check-debug)
+# kernels with sanitizers take too long for that; of theirs, the step debug
 # does the part that finds most per minute.
 #
 # A run with --all may take hours. It can be interrupted: the next one leaves out the steps
@@ -160,6 +160,7 @@ main()
 	local steps step
 
 	cd "$REPO_DIR"
+	need_debian "test/vm/check.sh"
 	need_packages make python3
 	while [[ ${1-} == --* ]]; do
 		case $1 in
@@ -698,9 +699,24 @@ step_demo()
 {
 	prepare make --no-print-directory demo-programs
 	program_step demo build/demo/hwtimer-demo
-	prepare_daemon
+	prepare make --no-print-directory library tool
+	prepare make --no-print-directory -j"$JOBS" daemon
 	queue demo-terminal "$UML_KERNEL" tap "$VM_DIR/terminal-test.py" \
 		make --no-print-directory vm KERNEL="$UML_KERNEL"
+	prepare "$VM_DIR/build.sh" stock-6.12
+	queue demo-terminal host tap terminal_outside
+}
+
+# The same in QEMU, on a PATH without Debian's programs, with a kernel that is given by hand
+terminal_outside()
+{
+	local entry
+
+	entry=$("$VM_DIR/kernel.sh" stock-6.12)
+	make_outside "$HWTIMER_RUN/outside"
+	PATH=$HWTIMER_RUN/outside "$VM_DIR/terminal-test.py" --once \
+		make --no-print-directory vm KERNEL=host VMLINUZ="$entry/vmlinuz" \
+		KDIR="$entry/build" MODULES="$entry/lib/modules/$(<"$entry/release")"
 }
 
 step_readme()

@@ -3,7 +3,7 @@
 #
 # Measures which lines and branches of the module its tests run, and prints TAP: what the
 # tests print, and then what test/vm/coverage.py prints, which says what counts. Called by
-# test/vm/check.sh (make coverage).
+# test/vm/check.sh (make check STEPS=coverage).
 #
 #	usage: test/vm/coverage.sh [kunit | small | selftests | faults | simulation]...
 #

@@ -26,6 +26,9 @@
 #			test/vm/uml-7.3.config: the newest kernel, at native speed
 #	uml-kasan-7.3	uml-7.3 with the changes of test/vm/uml-kasan.config: sanitizers, at
 #			native speed
+#	host		the kernel whose image is VMLINUZ, whose headers are in KDIR and whose modules
+#			are in MODULES, by default this machine's own: the only one that needs no
+#			Debian
 #	tools-7.3	the kernel's own tools: checkpatch, kselftest, kunit.py
 #	redis		no kernel: Debian's Redis, for the examples and hwtimerd
 #	systemd		no kernel: Debian's systemd, the first process of a machine
@@ -34,7 +37,8 @@
 #	gcc-riscv64
 #
 # A kernel's entry has `vmlinuz` (uml-*: `linux`), `build` (the KDIR for external
-# modules), `release` and `version`; one for another architecture than this machine's has
+# modules), `release` and `version`; Debian's for amd64 have in `lib/modules` those that
+# test/vm/run.sh --share needs; one for another architecture than this machine's has
 # `busybox`, too. tools-7.3 has `source`. redis and systemd have `root`,
 # the files that a test machine needs, each at its path there. gcc-* have
 # `bin`.
@@ -81,13 +85,16 @@ main()
 		cat "$HWTIMER_RUN/$name"
 		return
 	fi
+	if [ "$name" = host ]; then
+		host_entry
+		return
+	fi
+	need_debian "the kernel $name"
 	choose_arch "$name"
-	[ "$(dpkg --print-architecture)" = amd64 ] ||
-		die "the test machines are amd64 only"
 	case $name in
 	# The programs in the header packages need the library of libelf-dev.
 	stock-6.1 | stock-6.12 | rt-6.1 | rt-6.12 | arm64-6.12 | arm64-16k-6.12 | s390x-6.1)
-		need_packages build-essential libelf-dev ;;
+		need_packages build-essential libelf-dev kmod ;;
 	debug-6.12 | qemu-7.3 | kcsan-6.12 | uml-7.3 | uml-kasan-7.3 | arm64-64k-6.12 | \
 		s390x-6.12)
 		need_packages build-essential bc bison cpio flex kmod \
@@ -130,6 +137,38 @@ remember()
 {
 	echo "$ENTRY" >"$HWTIMER_RUN/$1.$$"
 	mv "$HWTIMER_RUN/$1.$$" "$HWTIMER_RUN/$1"
+}
+
+# host_entry: makes and prints the entry of host. It has only links, and is made anew each time, as
+# the files that they lead to may change.
+host_entry()
+{
+	local release image modules dir images
+
+	KDIR=${KDIR:-/lib/modules/$(uname -r)/build}
+	release=$(cat "$KDIR/include/config/kernel.release" 2>/dev/null) ||
+		die "no headers of a kernel in $KDIR: KDIR=DIRECTORY says where they are"
+	modules=${MODULES:-/lib/modules/$release}
+	[ -d "$modules" ] ||
+		die "no modules of the kernel $release: MODULES=DIRECTORY says where they are"
+	# Where distributions put it. Some have its flavour in its name, or have only one name.
+	images=("/boot/vmlinuz-$release" "$modules/vmlinuz")
+	[ "$release" != "$(uname -r)" ] ||
+		images+=("/boot/vmlinuz-${release##*-}" /run/booted-system/kernel)
+	[ -z "${VMLINUZ-}" ] || images=("$VMLINUZ")
+	for image in "${images[@]}"; do
+		[ ! -r "$image" ] || break
+	done
+	[ -r "$image" ] ||
+		die "no image of the kernel $release that this user may read: VMLINUZ=FILE says where it is"
+	use_cache host
+	dir=$CACHE_DIR/host/$(echo "$KDIR $image $modules" | sha256sum | cut -c -10)
+	mkdir -p "$dir/lib/modules"
+	ln -sfn "$(realpath "$image")" "$dir/vmlinuz"
+	ln -sfn "$(realpath "$KDIR")" "$dir/build"
+	ln -sfn "$(realpath "$modules")" "$dir/lib/modules/$release"
+	echo "$release" | tee "$dir/release" >"$dir/version"
+	echo "$dir"
 }
 
 read_index()
@@ -238,6 +277,7 @@ recipe_hash()
 		kcsan-*) cat "$KCSAN_WATCH" && declare -f edit_kcsan edit_kunit ;;
 		kmsan-*) "clang$LLVM_VERSION" --version && declare -f edit_kunit ;;
 		redis | systemd) declare -f make_root "add_$1" add_libraries ;;
+		stock-* | rt-*) declare -f unpack_stock ;;
 		esac
 	} | sha256sum | sed 's/^\(.\{10\}\).*/-\1/'
 }
@@ -555,6 +595,7 @@ make_stock()
 	rm -f "$entry/usr/src/$headers/vmlinux"
 	rmdir "$entry/boot"
 	ln -s "usr/src/$headers" "$entry/build"
+	depmod --basedir "$entry" "$(<"$entry/release")"
 
 	forget_debs
 }
@@ -568,8 +609,11 @@ unpack_stock()
 	busybox-static:*) unpack_busybox "$deb" "$entry" ;;
 	linux-image-*)
 		dpkg-deb --fsys-tarfile "$deb" |
-			tar --extract --directory "$entry" --wildcards \
-			    './boot/vmlinuz-*' ;;
+			tar --extract --directory "$entry" --wildcards './boot/vmlinuz-*' \
+			    './lib/modules/*/modules.*' './lib/modules/*/kernel/fs/*' \
+			    './lib/modules/*/kernel/*/9p/*' './lib/modules/*/kernel/drivers/virtio/*'
+		find "$entry"/lib/modules/*/kernel/fs -type f ! -path '*/9p/*' ! -path '*/netfs/*' \
+			! -path '*/fscache/*' -delete ;;
 	*)
 		dpkg-deb --fsys-tarfile "$deb" |
 			tar --extract --directory "$entry" \

@@ -8,6 +8,9 @@
 # shellcheck disable=SC2034 # some of the variables are for the scripts that source this
 
 set -euo pipefail
+
+# What we start and read speaks English. Test machines that are for people speak this user's language.
+export HWTIMER_LANG=${HWTIMER_LANG-${LC_ALL:-${LC_CTYPE:-${LANG-}}}}
 export LC_ALL=C
 
 # In test machines other users run the programs.
@@ -220,49 +223,151 @@ heartbeat()
 	done
 }
 
-# need_packages PACKAGE...: install those of these Debian packages that are missing
+# ---- packages ----
+
+# Whether a question can be asked, as whoever started the first script has a terminal. Its jobs,
+# whose output goes to logs, ask there, too.
+if [ -z "${HWTIMER_ASK-}" ]; then
+	HWTIMER_ASK=0
+	[ ! -t 0 ] || [ ! -t 2 ] || HWTIMER_ASK=1
+	export HWTIMER_ASK
+fi
+
+# need_packages PACKAGE...: dies unless what these Debian packages have is here, or is installed
+# now. It may be here without apt.
 need_packages()
 {
-	local package
-
-	for package in "$@"; do
-		package_installed "$package" || {
-			install_packages "$@"
-			return
-		}
-	done
+	offer_packages "$@" || die "$WHY"
 }
 
-# One process at a time, as apt-get does not wait for another one. Which packages are
-# missing is therefore checked with the lock held.
-install_packages()
-{
-	local package missing=() install fd
+# Why offer_packages() has failed
+WHY=
 
-	command -v apt-get >/dev/null ||
-		die "this needs a Debian machine, or these packages: $*"
+# offer_packages PACKAGE...: succeeds if all is here, or is installed now. Installs only what it is
+# told to, by HWTIMER_INSTALL=1 (make check, make demo) or on the terminal. One process at a time
+# asks and installs, as apt-get does not wait for another one; so what is missing is looked up
+# again.
+offer_packages()
+{
+	local missing fd
+
+	missing=$(missing_packages "$@")
+	[ -n "$missing" ] || return 0
+	if ! have apt-get; then
+		WHY="missing, by the names of Debian's packages: $missing. There is no apt-get"
+		WHY+=" here; Documentation/installing.md has the names of other distributions"
+		return 1
+	fi
 	use_cache lock
 	exec {fd}>"$CACHE_DIR/lock/packages"
 	flock "$fd"
-	for package in "$@"; do
-		package_installed "$package" || missing+=("$package")
-	done
-	if [ "${#missing[@]}" -gt 0 ]; then
-		say "installing packages: ${missing[*]}"
-		# A fresh machine may be installing its own updates.
-		install=(env DEBIAN_FRONTEND=noninteractive apt-get install --yes
-			 --option DPkg::Lock::Timeout=600
-			 --quiet --no-install-recommends "${missing[@]}")
-		# Fails if the package lists are missing or too old: then fetch them.
-		as_root "${install[@]}" >&2 </dev/null || {
-			say "fetching the package lists, then again"
-			as_root apt-get update --quiet >&2 </dev/null ||
-				say "not all package lists could be fetched"
-			as_root "${install[@]}" >&2 </dev/null ||
-				die "could not install them; as root: apt-get install ${missing[*]}"
-		}
-	fi
+	missing=$(missing_packages "$@")
+	WHY="missing packages: $missing. Either: sudo apt-get install $missing."
+	WHY+=" Or: HWTIMER_INSTALL=1 in the environment has them installed"
+	# shellcheck disable=SC2086 # one word each
+	[ -z "$missing" ] || { may_install "$missing" && install_packages $missing; } || return
 	exec {fd}>&-
+}
+
+# may_install PACKAGES
+may_install()
+{
+	local answer=
+
+	case ${HWTIMER_INSTALL-} in
+	1) return 0 ;;
+	?*) return 1 ;;
+	esac
+	[ "$HWTIMER_ASK" = 1 ] || return
+	{
+		printf 'hwtimer: install these packages with apt-get? %s [y/N] ' "$1" >&3
+		read -r answer <&3
+	} 2>/dev/null 3<>/dev/tty || return
+	[[ $answer == [yY]* ]]
+}
+
+# install_packages PACKAGE...: the only place that installs any
+install_packages()
+{
+	local install
+
+	say "installing packages: $*"
+	# A fresh machine may be installing its own updates.
+	install=(env DEBIAN_FRONTEND=noninteractive apt-get install --yes
+		 --option DPkg::Lock::Timeout=600
+		 --quiet --no-install-recommends "$@")
+	# Fails if the package lists are missing or too old: then fetch them.
+	as_root "${install[@]}" >&2 </dev/null || {
+		say "fetching the package lists, then again"
+		as_root apt-get update --quiet >&2 </dev/null ||
+			say "not all package lists could be fetched"
+		as_root "${install[@]}" >&2 </dev/null ||
+			die "could not install them; as root: apt-get install $*"
+	}
+}
+
+# missing_packages PACKAGE...: those of which nothing is here
+missing_packages()
+{
+	local package missing=()
+
+	for package in "$@"; do
+		is_here "$package" || package_installed "$package" || missing+=("$package")
+	done
+	echo "${missing[*]}"
+}
+
+# is_here PACKAGE: whether what we use of a Debian package is here, whatever installed it. Most
+# have a program of their own name.
+is_here()
+{
+	case $1 in
+	build-essential) have gcc g++ make && gcc_takes '#include <stdio.h>' -c ;;
+	libc6-dev) gcc_takes 'int main(void) { return 0; }' -static ;;
+	gcc-multilib) gcc_takes 'int main(void) { return 0; }' -m32 ;;
+	libboost-dev) gcc_takes '#include <boost/version.hpp>' -c ;;
+	libelf-dev) has_libraries libelf ;;
+	libevent-dev) has_libraries libevent_core libevent_extra ;;
+	libglib2.0-dev) has_libraries glib-2.0 ;;
+	libhiredis-dev) has_libraries hiredis ;;
+	libjansson-dev) has_libraries jansson ;;
+	libssl-dev) has_libraries libssl ;;
+	libsystemd-dev) has_libraries libsystemd ;;
+	liburing-dev) has_libraries liburing ;;
+	libuv1-dev) has_libraries libuv ;;
+	python3-*) /usr/bin/python3 -c "import $(tr - _ <<<"${1#*-}")" 2>/dev/null ;;
+	busybox-static) find_busybox ;;
+	gnuplot-nox) have gnuplot ;;
+	kmod) have modinfo modprobe depmod ;;
+	man-db) have man ;;
+	nodejs) have node ;;
+	qemu-system-x86) have qemu-system-x86_64 ;;
+	redis-tools) have redis-cli redis-check-rdb ;;
+	xz-utils) have xz ;;
+	*) have "$1" ;;
+	esac
+}
+
+# have PROGRAM...
+have()
+{
+	local program
+
+	for program in "$@"; do
+		command -v "$program" >/dev/null || return
+	done
+}
+
+# has_libraries NAME...: as pkg-config calls them
+has_libraries()
+{
+	pkg-config --exists "$@" 2>/dev/null
+}
+
+# gcc_takes SOURCE OPTION...
+gcc_takes()
+{
+	gcc -x c "${@:2}" -o /dev/null - <<<"$1" 2>/dev/null
 }
 
 package_installed()
@@ -272,6 +377,42 @@ package_installed()
 	state=$(dpkg-query --show --showformat '${db:Status-Status}' "$1" \
 		2>/dev/null) || return 1
 	[ "$state" = installed ]
+}
+
+# need_debian WHAT: dies at once, before anything is built, where WHAT cannot work
+need_debian()
+{
+	local program missing=()
+
+	[ "$(uname -m)" = x86_64 ] ||
+		die "$1 needs an x86-64 machine, as the test machines are; this one is $(uname -m)"
+	for program in apt-get apt-cache dpkg-deb dpkg-query; do
+		have "$program" || missing+=("$program")
+	done
+	[ "${#missing[@]}" -eq 0 ] ||
+		die "$1 takes kernels and packages from Debian's archive, and this machine has no" \
+			"${missing[*]}. It runs in a container with Debian 12; make demo and make vm" \
+			"run here with KERNEL=host (Documentation/installing.md)"
+}
+
+# make_outside DIRECTORY: a PATH as on another distribution, for tests: links to all programs of this
+# machine but Debian's
+make_outside()
+{
+	mkdir -p "$1"
+	ln -sf /usr/bin/* /usr/sbin/* "$1"
+	rm -f "$1"/apt* "$1"/dpkg*
+}
+
+# find_busybox: sets BUSYBOX to a static one, as a test machine has no libraries
+find_busybox()
+{
+	local name
+
+	for name in busybox busybox.static; do
+		BUSYBOX=$(command -v "$name") && [ -z "$(libraries_of "$BUSYBOX" || true)" ] && return
+	done
+	return 1
 }
 
 # use_ccache: what gcc and clang compile from now on comes from the cache if any checkout of

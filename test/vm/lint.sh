@@ -108,6 +108,7 @@ check_files()
 	repeat_checks "$VM_DIR/lib-test.sh"
 	repeat_checks "$VM_DIR/jobs-test.sh"
 	repeat_checks "$VM_DIR/run-test.sh"
+	repeat_checks "$VM_DIR/outside-test.sh"
 }
 
 check_module()

@@ -16,6 +16,7 @@ esac
 # kernel's arguments for them
 QEMU=
 MACHINE_ARGUMENTS=()
+SHARE_ARGUMENTS=()
 APPEND_CONSOLE=
 
 machine_command()
@@ -25,7 +26,7 @@ machine_command()
 	MACHINE_SAID=emulated
 	"machine_$ARCH_NAME"
 	MACHINE=("qemu-system-$QEMU" -nodefaults -no-user-config -display none
-		 "${MACHINE_ARGUMENTS[@]}" -smp "$CPUS" -m "$MEM" -no-reboot
+		 "${MACHINE_ARGUMENTS[@]}" ${SHARE_ARGUMENTS[@]+"${SHARE_ARGUMENTS[@]}"} -smp "$CPUS" -m "$MEM" -no-reboot
 		 -kernel "$entry/vmlinuz" -initrd "$TEMP/initramfs"
 		 -chardev "file,id=console,path=$CONSOLE,append=on"
 		 -chardev "stdio,id=results,signal=off"
@@ -80,6 +81,19 @@ machine_s390x()
 	MACHINE_ARGUMENTS=(-machine s390-ccw-virtio -cpu max -accel 'tcg,thread=multi'
 		-serial chardev:results -serial chardev:console)
 	APPEND_CONSOLE="console=ttyS0 sclp_con_drop=0"
+}
+
+# machine_share: has QEMU offer each of SHARES, by a name instead of its path
+machine_share()
+{
+	local share i
+
+	for i in "${!SHARES[@]}"; do
+		IFS='=' read -r -a share <<<"${SHARES[i]}"
+		SHARE_ARGUMENTS+=(-virtfs "local,path=${share[1]},mount_tag=share$i,security_model=none,multidevs=remap$(
+			[ "${share[0]}" = rw ] || echo ,readonly=on)")
+		SHARES[i]="${share[0]}=share$i=${share[2]}"
+	done
 }
 
 # QEMU before 8.1 does not correctly emulate code that one processor changes while

@@ -8,6 +8,10 @@
 #
 #	--kernel NAME		a kernel of test/vm/kernel.sh
 #	--file HOST=GUEST	put a file into the machine (repeatable)
+#	--share HOST=GUEST	a directory of this machine is the test machine's, too, which may only
+#				read it (repeatable; amd64; kernels uml-*, and those whose modules are
+#				at hand: stock-*, rt-*, host)
+#	--share-rw HOST=GUEST	the same, and it may write
 #	--patience SECONDS	how long the machine may print nothing (default 600; 1800 with
 #				KCSAN and KMSAN)
 #	--mem MEGABYTES		memory (default 1024; 3072 with KMSAN, which keeps two
@@ -105,6 +109,7 @@ ICOUNT=
 SYSTEMD=0
 TRY_AGAIN=0
 FILES=()
+SHARES=()
 COMMAND=()
 TEMP=
 CONSOLE=
@@ -135,6 +140,7 @@ main()
 	kind_of_machine
 	settle_sanitizer
 	need_packages busybox-static cpio "${MACHINE_PACKAGES[@]}"
+	find_busybox
 	entry=$("$VM_DIR/kernel.sh" "$KERNEL")
 
 	TEMP=$(mktemp -d)
@@ -144,6 +150,7 @@ main()
 	[ -z "$LOG" ] || on_exit keep_log
 
 	[ "$SYSTEMD" = 0 ] || add_systemd
+	[ "${#SHARES[@]}" -eq 0 ] || share_directories "$entry"
 	machine_command "$entry"
 	make_guest "$entry"
 	tell "booting $KERNEL ($(<"$entry/release"), $MACHINE_SAID)"
@@ -163,6 +170,8 @@ parse_arguments()
 		case $1 in
 		--kernel) KERNEL=${2-} ;;
 		--file) FILES+=("${2-}") ;;
+		--share) SHARES+=("ro=${2-}") ;;
+		--share-rw) SHARES+=("rw=${2-}") ;;
 		--patience) PATIENCE=${2-} ;;
 		--mem) MEM=${2-} ;;
 		--cpus) CPUS=${2-} ;;
@@ -242,6 +251,34 @@ add_systemd()
 	FILES+=("$VM_DIR/guest.service=/etc/systemd/system/guest.service")
 }
 
+# share_directories ENTRY: has the test machine mount SHARES. Debian's kernels have modules for that,
+# which go into the machine in the order in which it loads them.
+share_directories()
+{
+	local name module number=10 i
+
+	for i in "${!SHARES[@]}"; do
+		[[ ${SHARES[i]} == *=/*=/* ]] || die "not HOST=GUEST: ${SHARES[i]#*=}"
+	done
+	declare -F machine_share >/dev/null || return 0
+	machine_share
+	[ -d "$1/lib/modules" ] || die "$KERNEL has no modules for directories of this machine"
+	for name in virtio_pci 9pnet_virtio 9p; do
+		modprobe --dirname "$1" --set-version "$(<"$1/release")" --show-depends "$name" ||
+			die "the kernel $KERNEL has no module $name"
+	done >"$TEMP/modules"
+	while read -r module; do
+		case $module in
+		*.xz) xz --decompress --stdout "$module" ;;
+		*.zst) zstd --quiet --decompress --stdout "$module" ;;
+		*.gz) gzip --decompress --stdout "$module" ;;
+		*) cat "$module" ;;
+		esac >"$TEMP/module-$number"
+		FILES+=("$TEMP/module-$number=/etc/hwtimer-modules/$number")
+		number=$((number + 1))
+	done < <(awk '$1 == "insmod" && !seen[$2]++ { print $2 }' "$TEMP/modules")
+}
+
 # make_guest ENTRY: the command goes into the machine as a file, as a kernel's command line
 # has no room for it.
 make_guest()
@@ -255,10 +292,11 @@ make_guest()
 	fi
 	[ "${rows:-0}" -gt 0 ] || rows=24
 	[ "${columns:-0}" -gt 0 ] || columns=80
-	[ -e "$busybox" ] || busybox=/bin/busybox
+	[ -e "$busybox" ] || busybox=$BUSYBOX
 	printf '%s=%q\n' KERNEL "$KERNEL" PORT "/dev/$MACHINE_PORT" \
 		INTERACTIVE "$INTERACTIVE" SYSTEMD "$SYSTEMD" TERM "$term" \
 		ROWS "$rows" COLUMNS "$columns" CPUS "$CPUS" \
+		LANG "${HWTIMER_LANG:-C}" SHARES "${SHARES[*]}" \
 		HUNG_TASK "$HUNG_TASK" PANIC_ON_WARN "$PANIC_ON_WARN" >"$TEMP/conf"
 	printf 'exec %s\n' "${COMMAND[*]@Q}" >"$TEMP/command"
 	"$VM_DIR/initramfs.sh" "$TEMP/initramfs" "$busybox" \

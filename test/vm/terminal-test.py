@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
 Tests `make vm` on a terminal: the machine's terminal has the size of ours, 24 rows of 80
-characters if ours has none, and ours is as before at the end. hwtimerd and Redis are there.
-Prints TAP. Called by test/vm/check.sh.
+characters if ours has none, and ours is as before at the end. What one tries first works there: the
+first programs of the pages, typed as they are printed; Python; a picture that comes out; hwtimerd and
+Redis. Prints TAP. Called by test/vm/check.sh.
 
-    usage: test/vm/terminal-test.py COMMAND [ARGUMENT...]
+    usage: test/vm/terminal-test.py [--once] COMMAND [ARGUMENT...]
 
-COMMAND is what starts the machine, with a shell on the terminal.
+COMMAND is what starts the machine, with a shell on the terminal. --once: with one size.
 """
 
 import fcntl
 import os
+import pathlib
 import pty
 import re
 import select
@@ -22,18 +24,47 @@ import sys
 import termios
 import time
 
+HERE = pathlib.Path(__file__).resolve().parents[2]
+OUT = HERE / "build/vm"
+
 # The size of the terminal, and what the machine's has then, in rows and columns
-SIZES = [((47, 131), b"47 131"), ((0, 0), b"24 80")]
+SIZES = [((47, 131), "47 131"), ((0, 0), "24 80")]
 
 # How long the machine may print nothing, in seconds, as in test/vm/run.sh
 PATIENCE = 600
 
-# What the shell prints when it waits for a command, after the machine's greeting
-PROMPT = re.compile(rb"exit ends the VM.*# ", re.DOTALL)
+# What the shell prints when it waits for a command, and then asks the terminal where the cursor is
+PROMPT = re.compile(r"/hwtimer # (\x1b\[6n)?$")
 
-# Redis may still be starting. Without redis-cli, nothing is awaited.
-COMMANDS = (b"stty size; hwtimerd --version; redis-cli --version && "
-            b"until redis-cli ping 2>/dev/null; do usleep 100000; done; exit\r")
+END_OF_FILE = "\x04"
+
+# What the user's terminal says
+LANGUAGE = {"LANG": "de_DE.UTF-8", "TERM": "xterm"}
+
+PYTHON = """
+import hwtimer
+timers = hwtimer.Instance()
+timers.schedule(1000, 5)
+print([event.user_data for event in timers.read(1)])
+"""
+
+
+def pages():
+    """
+    What the README, and the page about the calls, have their reader type, and the result: for the
+    first program of each, the name of its file, the program, the command that compiles it, and a
+    pattern of what it prints.
+    """
+    text = "".join((HERE / page).read_text() for page in ("README.md", "Documentation/calls.md"))
+    programs = [block for block in re.findall(r"^```c\n(.*?)^```", text, re.M | re.S)
+                if "main(" in block]
+    prints = re.search(r"it prints$\s*```\n(.*?)```", text, re.M | re.S)[1]
+    with_library, with_header = (re.search(pattern, text)[1] for pattern in
+                                 (r"`(gcc [^`]*libhwtimer\))`", r"`(gcc -Iuapi[^`]*)`"))
+    return [(re.search(r"\w+\.c", command)[0], program, command, expected)
+            for program, command, expected in
+            ((programs[0], with_library, re.escape(prints)),
+             (programs[1], with_header, r"timer 7, \d+ ns late\n"))]
 
 
 def take_terminal():
@@ -41,66 +72,123 @@ def take_terminal():
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
-def talk(master, process):
-    """Gives the shell the COMMANDS; returns all that was printed."""
-    said, asked, printed = b"", False, time.monotonic()
-    while time.monotonic() < printed + PATIENCE:
-        if select.select([master], [], [], 0.2)[0]:
-            said += os.read(master, 65536)
-            printed = time.monotonic()
-        elif process.poll() is not None:
-            return said
-        if not asked and PROMPT.search(said):
-            os.write(master, COMMANDS)
-            asked = True
-    print("# the machine hung: it printed nothing for", PATIENCE, "s")
-    os.killpg(process.pid, signal.SIGTERM)
-    process.wait()
-    return said
+class Machine:
+    """A machine on a terminal of its own. `said` is all that it printed."""
+
+    def __init__(self, command, size):
+        self.master, self.slave = pty.openpty()
+        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("4H", *size, 0, 0))
+        self.before = termios.tcgetattr(self.slave)
+        self.said = ""
+        environment = {name: value for name, value in os.environ.items()
+                       if name not in ("HWTIMER_LANG", "LC_ALL", "LC_CTYPE")}
+        self.process = subprocess.Popen(command, stdin=self.slave, stdout=self.slave,
+                                        stderr=self.slave, start_new_session=True,
+                                        preexec_fn=take_terminal,
+                                        env={**environment, **LANGUAGE})
+
+    def wait(self, awaited):
+        """Reads until `awaited` says so, or the machine has ended; returns what it printed."""
+        here, printed = len(self.said), time.monotonic()
+        while time.monotonic() < printed + PATIENCE:
+            if select.select([self.master], [], [], 0.2)[0]:
+                self.said += os.read(self.master, 65536).decode(errors="replace")
+                # QEMU leaves our terminal's own \r in front of each \n.
+                self.said = re.sub(r"\r+\n", "\n", self.said)
+                printed = time.monotonic()
+                if awaited(self.said):
+                    return self.said[here:]
+            elif self.process.poll() is not None:
+                return self.said[here:]
+        print("# the machine hung: it printed nothing for", PATIENCE, "s")
+        os.killpg(self.process.pid, signal.SIGTERM)
+        self.process.wait()
+        return self.said[here:]
+
+    def type(self, text):
+        os.write(self.master, text.replace("\n", "\r").encode())
+
+    def ask(self, command):
+        """What a command prints, without the command itself and the next prompt"""
+        here = len(self.said)
+        self.type(command + "\n")
+        return PROMPT.sub("", self.wait(lambda said: "\n" in said[here:] and PROMPT.search(said))
+                          .partition("\n")[2])
+
+    def write(self, name, text):
+        """Pastes a file, as a person would: when the shell does not read the keys any more"""
+        self.type(f"echo now; cat >{name}\n")
+        self.wait(lambda said: said.endswith("\nnow\n"))
+        self.type(text + END_OF_FILE)
+        self.wait(PROMPT.search)
+
+    def end(self):
+        """The exit status, and whether the terminal is as it was"""
+        self.type("exit\n")
+        self.wait(lambda said: False)
+        same = termios.tcgetattr(self.slave) == self.before
+        os.close(self.slave)
+        os.close(self.master)
+        return self.process.wait(), same
 
 
-def run(command, size):
-    """
-    Runs COMMAND on a terminal of that size. Returns what it printed, its exit status, and
-    whether the terminal is as it was.
-    """
-    master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", *size, 0, 0))
-    before = termios.tcgetattr(slave)
-    process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave,
-                               start_new_session=True, preexec_fn=take_terminal,
-                               env={**os.environ, "TERM": "xterm"})
-    said = talk(master, process)
-    same = termios.tcgetattr(slave) == before
-    os.close(slave)
-    os.close(master)
-    return said, process.wait(), same
+class Tap:
+    number = failed = 0
+
+    def check(self, name, passed, said):
+        self.number += 1
+        print("ok" if passed else "not ok", self.number, "-", name, flush=True)
+        if not passed:
+            self.failed = 1
+            for line in said.splitlines():
+                print("#", line)
+
+    def prints(self, name, machine, command, expected):
+        said = machine.ask(command)
+        self.check(name, re.fullmatch(expected, said), f"{command}\n{said}")
+
+
+def try_out(tap, machine):
+    """What a newcomer tries"""
+    tap.prints("the host has a name, and the language is ours", machine,
+               "echo $(hostname) $LANG $TERM", "hwtimer de_DE.UTF-8 xterm\n")
+    for name, program, command, expected in pages():
+        machine.write(name, program)
+        tap.prints(f"{command} compiles the page's {name}", machine, command, "")
+        tap.prints(f"the page's {name} prints what the page says", machine, "./a.out", expected)
+    machine.write("first.py", PYTHON)
+    tap.prints("Python has the package", machine, "python3 first.py", r"\[5\]\n")
+    # Redis may still be starting.
+    tap.prints("Redis is there", machine,
+               "until redis-cli ping 2>/dev/null; do usleep 100000; done", "PONG\n")
+    tap.prints("hwtimerd is there", machine, "hwtimerd --version", r"hwtimerd \d.*\n")
+    picture = OUT / f"picture-{os.getpid()}.png"
+    said = machine.ask("(./hwtimer-demo >/dev/null 2>&1 &); "
+                       f"hwtimerctl plot /out/{picture.name} --seconds 2")
+    tap.check("a picture comes out", picture.exists() and
+              picture.read_bytes().startswith(b"\x89PNG"), said)
+    picture.unlink(missing_ok=True)
 
 
 def main():
-    number, failed = 0, 0
-
-    def check(name, passed, said):
-        nonlocal number, failed
-        number += 1
-        print("ok" if passed else "not ok", number, "-", name, flush=True)
-        if not passed:
-            failed = 1
-            for line in said.decode(errors="replace").splitlines():
-                print("#", line)
-
+    command, sizes = sys.argv[1:], SIZES
+    if command[0] == "--once":
+        command, sizes = command[1:], SIZES[:1]
+    tap = Tap()
     print("TAP version 13")
-    for size, expected in SIZES:
-        said, status, same = run(sys.argv[1:], size)
-        sizes = re.findall(rb"^(\d+ \d+)\s*$", said, re.MULTILINE)
+    for i, (size, expected) in enumerate(sizes):
         name = "a terminal of {} x {}".format(*size)
-        check(f"{name}: the machine's has {expected.decode()}", sizes == [expected], said)
-        for program, answer in ("hwtimerd", rb"^hwtimerd \d"), ("Redis", rb"^PONG\s*$"):
-            check(f"{name}: {program} is there", re.search(answer, said, re.MULTILINE), said)
-        check(f"{name}: the machine ends well", status == 0, said)
-        check(f"{name} is as before", same, said)
-    print(f"1..{number}")
-    return failed
+        machine = Machine(command, size)
+        said = machine.wait(PROMPT.search)
+        tap.check(f"{name}: the machine says that /out is {OUT}", f"in {OUT} on" in said, said)
+        tap.prints(f"{name}: the machine's has {expected}", machine, "stty size", expected + "\n")
+        if i == 0:
+            try_out(tap, machine)
+        status, same = machine.end()
+        tap.check(f"{name}: the machine ends well", status == 0, machine.said)
+        tap.check(f"{name} is as before", same, machine.said)
+    print(f"1..{tap.number}")
+    return tap.failed
 
 
 if __name__ == "__main__":

@@ -1175,7 +1175,7 @@ timer_objects()
 # ThreadSanitizer does not know all places to which the kernel may move a program.
 manual_clock()
 {
-	local sources=(user/lib/test/memory.c -pthread -Wl,--wrap=calloc,--wrap=realloc) run=()
+	local sources=(user/lib/test/memory.c -pthread "-Wl,--wrap=calloc,--wrap=realloc,--wrap=free") run=()
 
 	! setarch -R true || run=(setarch -R)
 	test_program manual_test "${sources[@]}" "${SANITIZED[@]}" && "$ROOT/manual_test" &&

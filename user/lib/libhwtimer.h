@@ -104,9 +104,9 @@ int hwt_from_fd(struct hwt **hwt, int fd, unsigned int flags);
  *   to move the clock (at first: that has opened the instance), which would wait for itself. Other
  *   threads wait.
  * - When the instance is stopped and has no event left, poll() says POLLIN, and not POLLHUP.
- * - The descriptor is only to be polled: read() fails with EINVAL, and so do entries of io_uring that
- *   read, and those of hwtimer_uring.h with a command with EOPNOTSUPP. hwt_from_fd() refuses it with
- *   -ENOTTY. In a child of fork() all calls fail with -EBADF, but for hwt_close().
+ * - The descriptor is only to be polled. read(), and entries of io_uring that read, fail with
+ *   EINVAL; entries of hwtimer_uring.h with a command fail with EOPNOTSUPP. hwt_from_fd() refuses
+ *   it with -ENOTTY. In a child of fork() all calls fail with -EBADF, but for hwt_close().
  * - Memory is not limited, nor counted in STATS.
  *
  * Return: 0; -ENOMEM, -EMFILE, -ENFILE, -EINVAL (@flags).

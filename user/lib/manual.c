@@ -8,8 +8,8 @@
  * of them, and sorts those that are due. There is no wheel: hashed and hierarchical wheels
  * expire the same timers at the same ticks.
  *
- * An eventfd stands for the descriptor: it is readable when poll() would say so of the device's. The
- * program gets an epoll instance around it, as read() of that fails, which would take no event.
+ * An eventfd stands for the descriptor: it is readable when poll() would say so of the device's.
+ * The program gets an epoll instance around it, as read() of that fails, which would take no event.
  *
  * What is not here: memory that is charged or missing, lateness of a machine, clocks that are set,
  * other processes.

@@ -57,7 +57,7 @@ prepare_bullmq()
 {
 	local version dir
 
-	command -v npm >/dev/null || need_packages nodejs npm
+	need_packages nodejs npm
 	version=$(sha256sum <"$HERE/bullmq/package.json")
 	dir=$CACHE_DIR/bullmq-${version:0:10}
 	if [ ! -d "$dir" ]; then

@@ -320,7 +320,7 @@ static void end_with_the_last_timer()
 /* A timer object and another timer, on a clock that the program moves. */
 static void on_a_manual_clock()
 {
-	boost::asio::io_context context(1);
+	lib::io_context context(1);
 	unsigned int events = 0;
 	struct hwt_timer timer;
 	struct hwt *hwt;
