@@ -247,7 +247,7 @@ END
 		./program'
 }
 
-# All but lease.c and uring-server.c, which need the headers of hiredis and liburing
+# All but lease.c, libuv-server.c and uring-server.c, which need the headers of other libraries
 examples_build()
 {
 	# shellcheck disable=SC2016 # the other shell's variables
