@@ -112,9 +112,9 @@ static void report_overload(const struct demo *demo,
 
 	device_info(demo->fd, &info);
 	if (histogram_quantile(lateness, 500) > info.tick)
-		printf("  (this machine could not keep up: it needed %s to schedule what was due within %u s)\n",
-		       format_ns(&time, demo->submitted.schedule_ns),
-		       demo->options.seconds);
+		printf("  (this machine was too slow: what is due in %u s took %s to schedule)\n",
+		       demo->options.seconds,
+		       format_ns(&time, demo->submitted.schedule_ns));
 }
 
 static void report_lateness(const struct demo *demo)

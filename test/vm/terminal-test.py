@@ -162,6 +162,17 @@ def try_out(tap, machine):
     tap.prints("Redis is there", machine,
                "until redis-cli ping 2>/dev/null; do usleep 100000; done", "PONG\n")
     tap.prints("hwtimerd is there", machine, "hwtimerd --version", r"hwtimerd \d.*\n")
+    # By busybox, which is static, and by the C library
+    tap.prints("localhost has an address", machine, r"printf 'PING\nQUIT\n' | nc localhost 6379",
+               r"\+PONG\n\+OK\n")
+    tap.prints("for Python, too", machine,
+               "python3 -c 'import socket; print(socket.gethostbyname(\"localhost\"))'",
+               r"127\.0\.0\.1\n")
+    mine = OUT / f"mine-{os.getpid()}"
+    mine.write_text("from outside\n")
+    tap.prints("what is put into /out is there", machine, f"cat /out/{mine.name}",
+               "from outside\n")
+    mine.unlink()
     picture = OUT / f"picture-{os.getpid()}.png"
     said = machine.ask("(./hwtimer-demo >/dev/null 2>&1 &); "
                        f"hwtimerctl plot /out/{picture.name} --seconds 2")
@@ -180,7 +191,7 @@ def main():
         name = "a terminal of {} x {}".format(*size)
         machine = Machine(command, size)
         said = machine.wait(PROMPT.search)
-        tap.check(f"{name}: the machine says that /out is {OUT}", f"in {OUT} on" in said, said)
+        tap.check(f"{name}: the machine says that /out is {OUT}", f"/out is {OUT} on" in said, said)
         tap.prints(f"{name}: the machine's has {expected}", machine, "stty size", expected + "\n")
         if i == 0:
             try_out(tap, machine)
