@@ -110,6 +110,8 @@ TEST(misspelt_words_are_guessed)
 	/* The option that is wrong, and not the one before it */
 	EXPECT_EQ(2, run_tool("schedule --slack=1s -xz"));
 	EXPECT_TRUE(says("unknown option: -x\n"));
+	EXPECT_EQ(2, run_tool("schedule --slack=1s -\xc3\xa9"));
+	EXPECT_TRUE(says("unknown option: -\xc3\xa9\n"));
 }
 
 TEST(info_tells_what_there_is)
