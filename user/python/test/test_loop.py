@@ -114,8 +114,9 @@ class CallLater(unittest.IsolatedAsyncioTestCase):
         loop = asyncio.get_running_loop()
         for ahead in (-0.5, 0.5):
             with mock.patch.object(loop, "time", lambda: time.monotonic() + ahead):
-                when = loop.time() + 0.01
                 with hwtimer.LoopTimers() as timers:
+                    await timers.sleep(0.001)
+                    when = loop.time() + 0.1
                     called = [timers.call_at(when, lambda: called.append(loop.time()))]
                     while len(called) < 2:
                         await asyncio.sleep(0)
