@@ -972,7 +972,7 @@ static int ends_by(struct terminal *terminal, char key, int signal_nr)
 	return terminal_echoes(terminal) ? 0 : 3;
 }
 
-/* A job that is stopped ends as it would without a live view, though the terminal is the shell's. */
+/* A job that is stopped ends as it would without a live view: the terminal is the shell's. */
 static int ends_while_stopped(struct terminal *terminal)
 {
 	pid_t job = terminal_start(terminal, "exec " TOOL " watch");
