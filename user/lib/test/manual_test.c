@@ -391,7 +391,7 @@ static void interrupted(int signal)
 	(void)signal;
 }
 
-/* The one that has moved the clock has ended, and a new thread has its place in memory. It waits. */
+/* The thread that has moved the clock has ended. A new one, in its place in memory, waits. */
 static void waits_in_the_place_of_another(void)
 {
 	const struct sigaction action = { .sa_handler = interrupted };
