@@ -234,11 +234,11 @@ bench-programs: | compiler
 
 ##@ Build
 
-# One example talks to Redis, with hiredis, and one has a ring, with liburing; without these, they
-# are left out.
+# One example talks to Redis, with hiredis, one has a ring, with liburing, and one a loop of libuv;
+# without these, they are left out.
 .PHONY: examples
 examples: | compiler ## programs as a user would write them
-	@$(call offer,pkg-config libhiredis-dev liburing-dev)
+	@$(call offer,pkg-config libhiredis-dev liburing-dev libuv1-dev)
 	@$(MAKE) --no-print-directory -C examples OUT='$(CURDIR)/build/examples'
 
 DAEMON = $(MAKE) --no-print-directory -C user/daemon
@@ -293,10 +293,10 @@ tenants-programs: | compiler
 fuzz-programs: | compiler
 	@$(MAKE) --no-print-directory -C test/fuzz OUT='$(CURDIR)/build/fuzz'
 
-# The examples of these pages are their blocks of C that have a main() and need the device. What
-# the first one prints is the block after it that has no language.
+# The examples of these pages are their blocks of C that have a main() and need the device, but for
+# servers. What the first one prints is the block after it that has no language.
 README_EXAMPLES = example-1 example-2 example-3 example-4 example-5 example-6
-EXAMPLE_PAGES = README.md Documentation/guide.md Documentation/coming-from.md
+EXAMPLE_PAGES = README.md Documentation/guide.md Documentation/calls.md Documentation/coming-from.md
 
 .PHONY: readme-programs
 readme-programs: $(README_EXAMPLES:%=build/readme/%) build/readme/expected-1
@@ -305,7 +305,7 @@ build/readme/example-%.c: $(EXAMPLE_PAGES)
 	@mkdir -p $(@D)
 	@awk -v wanted=$* '/^```c$$/ { text = ""; inside = 1; next } \
 	      /^```/ && inside { inside = 0; \
-				 is = text ~ /main\(/ && text !~ /hwt_open_manual/; found += is; \
+				 is = text ~ /main\(/ && text !~ /hwt_open_manual|listen\(/; found += is; \
 				 if (is && found == wanted) { printf "%s", text; exit } } \
 	      inside { text = text $$0 "\n" } \
 	      END { exit found != wanted }' \

@@ -3,9 +3,9 @@
 """Writes the benchmark's tables into the pages of the documentation.
 
     pages.py --take BUILD   takes the figures that the pages show from BUILD/bench.json to
-                            Documentation/bench.json, the plot to Documentation/bench.png,
-                            and writes the tables
-    pages.py                writes the tables again, from Documentation/bench.json
+                            Documentation/bench.json, and writes the tables and the plot,
+                            Documentation/bench.png
+    pages.py                writes them again, from Documentation/bench.json
     pages.py --check        fails if a table is not what that file makes
 
 A table stands between two comments, "<!-- bench NAME -->" and "<!-- end of bench NAME -->",
@@ -15,8 +15,9 @@ so that no figure is typed by hand. The function of the same name makes it.
 import json
 import os
 import re
-import shutil
 import sys
+
+from report import plot
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FIGURES = os.path.join(ROOT, "Documentation/bench.json")
@@ -116,36 +117,34 @@ def size(timers):
 # ---- README ----
 
 def readme(figures):
-    if not quiet(figures):
-        yield "Provisional, as the machine was busy with other things:"
-        yield ""
-    yield (f"ns for the life of a timer: schedule, half a cancel, half an expiration with "
-           f"its delivery. {figures.machine('processor')}, "
-           f"{figures.machine('processors')} processors, hwtimer in "
-           f"{figures.place()}, {figures.machine('date')}:")
+    """What a server's author wants to know: instructions, which repeat on any machine"""
+    def rows():
+        for system, title in (("hwtimer", "**hwtimer's timer objects**"),
+                              ("libevent", "libevent's timers"),
+                              ("timerfd", "a timerfd for each connection")):
+            who = (system, "server", "instructions", 1000)
+            yield [title, cell(beyond_none(figures, *who)),
+                   cell(figures.median(*who, "calls for timers"), ".3f")]
+
+    yield from table(["timeouts by", "instructions", "system calls"], rows())
     yield ""
-    yield from table(["timers", *map(size, SIZES)], readme_rows(figures))
+    yield (f"1,000 connections in a loop of libevent; program, library, kernel and module "
+           f"counted in an emulated Debian, {figures.machine('date')}.")
 
 
-def readme_rows(figures):
-    wanted = {
-        "hwtimer, bulks of 4,096": "**hwtimer, in bulks of 4,096**",
-        "hwtimer, one call a timer": "hwtimer, one call a timer",
-        "hwtimer's core, bulks of 4,096": "hwtimer's core, in bulks of 4,096",
-        "hwtimer's core, one call a timer": "hwtimer's core, one call a timer",
-        "the floor: a bare wheel in the program": "a bare wheel in the program",
-        "libevent": "libevent",
-        "libuv": "libuv",
-        "Netty's HashedWheelTimer": "Netty's HashedWheelTimer",
-    }
-    for title, points in figures.data["curves"]:
-        if title in wanted:
-            points = {int(timers): value for timers, value in points.items()}
-            yield [wanted[title],
-                   *(cell(points.get(timers)) for timers in SIZES)]
-    yield ["bytes of a timer, hwtimer",
-           *(cell(figures.median("hwtimer", BULKS, figures.where, timers,
-                                 "peak")) for timers in SIZES)]
+def picture(figures):
+    """What the plot leaves out"""
+    bytes_each = figures.median("hwtimer", BULKS, figures.where, MILLION, "peak")
+    points = dict(figures.data["curves"])["hwtimer, bulks of 4,096"]
+    ns = {int(timers): cell(value) for timers, value in points.items()}
+    yield (f"*hwtimer's core* is the module compiled as a program, called for 4,096 timers at a "
+           f"time. In {figures.place()}, with its system calls and wake-ups, one of a million "
+           f"timers takes {ns.get(MILLION)} ns, and {cell(bytes_each)} bytes; one of "
+           f"{size(SIZES[0])} takes {ns.get(SIZES[0])} ns, as few timers share a wake-up "
+           f"({figures.machine('processor')}, {figures.machine('date')}"
+           f"{'' if quiet(figures) else '; provisional, as the machine was busy'}). "
+           f"[Benchmark](Documentation/benchmark.md) says what distorts these figures, and how "
+           f"to measure your machine.")
 
 
 # ---- the page about the benchmark ----
@@ -337,20 +336,26 @@ CALLS = ["calls for timers a request", "clock readings"]
 LATE = ["late, ms", "p99, ms"]
 
 
-def server(figures):
-    def costs(system, variant, where, n):
-        """Returns the cost of a request, and what of it the timers cost."""
-        def whole(system):
-            who = (system, variant, where, n)
-            own = figures.median(*who, "processor time")
-            worker = figures.median(*who, "worker's time")
-            return None if own is None else own + (worker or 0)
+def request(figures, *who):
+    """Returns the cost of a request, that of hwtimer's threads included."""
+    own = figures.median(*who, "processor time")
+    return None if own is None else own + (figures.median(*who, "worker's time") or 0)
 
-        cost, none = whole(system), whole("none")
-        if system == "none" or None in (cost, none):
+
+def beyond_none(figures, system, *who):
+    """Returns what of it the timers cost."""
+    cost, none = request(figures, system, *who), request(figures, "none", *who)
+    return None if None in (cost, none) else cost - none
+
+
+def server(figures):
+    def costs(system, *who):
+        """Returns the cost of a request, and what of it the timers cost."""
+        cost, beyond = request(figures, system, *who), beyond_none(figures, system, *who)
+        if system == "none" or beyond is None:
             return [cell(cost), ""]
         # A server does not become cheaper by timers: that is noise.
-        return [cell(cost), cell(cost - none) if cost > none else "-"]
+        return [cell(cost), cell(beyond) if beyond > 0 else "-"]
 
     def calls(*who):
         return [cell(figures.median(*who, "calls for timers"), ".4f"),
@@ -407,7 +412,7 @@ def instances(figures):
 
 
 TABLES = {function.__name__: function for function in (
-    readme, machine, curve, rivals, ways, conditions, threads, single, server,
+    readme, picture, machine, curve, rivals, ways, conditions, threads, single, server,
     instances)}
 
 
@@ -459,7 +464,8 @@ def main():
                 file.write(after)
     if taking:
         save(figures)
-        shutil.copy(os.path.join(options[1], "bench.png"), PLOT)
+    if not checking:
+        plot(figures.data["curves"], PLOT)
     if checking and wrong:
         sys.exit(f"bench/pages.py has not written the tables of {', '.join(wrong)}")
 

@@ -23,7 +23,6 @@ main()
 	echo "TAP version 13"
 	insmod hwtimer.ko || exit
 	run numbers
-	run timeouts
 	run pushes
 	run retries
 	run heartbeats
@@ -65,39 +64,79 @@ refused()
 	[ $? = 2 ] && grep -q -e "$1 needs $3" /tmp/said
 }
 
-# ---- timeouts-server, timeouts-clients ----
+# ---- epoll-server, and how often it calls the kernel for its timers ----
 
-timeouts()
+# As 10,000 connections with a request each second and a timeout of 30 s, but with times
+# that are 2.5 times shorter, and fewer connections. While the module's timers come early in
+# groups, each tick takes two calls at most, however slow the machine is. Calls count once all
+# connections are accepted.
+pushes()
 {
-	echo 16384 >/proc/sys/net/core/somaxconn
-	timeouts_of timeouts-server $CONNECTIONS
+	local connections most
+
+	# A machine that stands still for a timeout cuts connections off.
+	for connections in 600 100 10; do
+		serve_steadily $connections && break
+	done
+	check "all requests are answered in time" [ "$CLIENTS" = 0 ]
+	most=$((2 * $(value ms steady) / 100 + 20))
+	check "at most two system calls for timers in a tick of 100 ms" \
+		[ "$(value calls server)" -le $most ]
+	check "and some, as each timer was pushed out" [ "$(value calls server)" -gt 0 ]
+	# A machine that cannot send so many requests has as many ticks for fewer of them.
+	if [ $connections != 600 ] || [ "$(value ms steady)" -gt 25000 ]; then
+		skip "at most 0.01 system calls for timers per request" \
+			"the machine is too slow for the rate"
+	else
+		check "at most 0.01 system calls for timers per request" \
+			[ $(($(value calls server) * 100)) -le "$(value answered steady)" ]
+	fi
 }
 
-# timeouts_of PROGRAM CONNECTIONS: the clients, with one of the servers
-timeouts_of()
+# serve_steadily CONNECTIONS: leaves the exit status of the clients in CLIENTS
+serve_steadily()
 {
-	SERVES=$1
-	serve "$2"
+	local server
+
+	./epoll-server-counted 7171 12000 >/tmp/server &
+	server=$!
+	await listens 7171 tcp
+	./steady --connections "$1" --requests 45 --interval 400 >/tmp/steady
+	CLIENTS=$?
+	stop TERM $server
+	show /tmp/server /tmp/steady
+	[ $CLIENTS = 0 ]
+}
+
+# ---- uring-server, timeouts-clients ----
+
+rings()
+{
+	echo 16384 >/proc/sys/net/core/somaxconn
+	serve $CONNECTIONS
 	check "no client is cut off too early, or answered unasked" \
 		[ $CLIENTS = 0 ]
 	check "the server's connections and timers add up" [ "$SERVER" = 0 ]
 	check "each connection has ended once, and none without an answer" \
 		[ $(($(value answered server) + $(value timed_out server) + \
-		     $(value reaped server))) = "$2" ]
+		     $(value reaped server))) = $CONNECTIONS ]
 	check "clients and server agree on the number answered" \
 		[ "$(value answered server)" = "$(value answered clients)" ]
 	check "clients and server agree on the numbers cut off" both_agree_on_cuts
 	check "some clients are answered" some_are_answered
+	./uring-server 2>/tmp/ring.stopped &
+	check "uring-server ends when its instance is stopped" ends_if_stopped $! 7171 tcp
+	check "it says why" said 'the instance is stopped' ring.stopped
 }
 
-# serve CONNECTIONS: runs the program $SERVES; leaves the exit statuses in SERVER and CLIENTS
+# serve CONNECTIONS: leaves the exit statuses in SERVER and CLIENTS
 serve()
 {
 	local server options="--connections $1"
 
 	options="$options --request-timeout 3000 --idle-timeout 8000"
 	# shellcheck disable=SC2086 # several words, here and below
-	"./$SERVES" $options >/tmp/server &
+	./uring-server $options >/tmp/server &
 	server=$!
 	await listens 7171 tcp
 	# shellcheck disable=SC2086
@@ -130,65 +169,6 @@ both_agree_on_cuts()
 	reaped=$(($(value reaped server) - $(value reaped clients)))
 	[ $timed_out -ge 0 ] && [ $reaped -ge 0 ] &&
 		[ $((timed_out + reaped)) = "$(value reset clients)" ]
-}
-
-# ---- timeouts-server, and how often it calls the kernel for its timers ----
-
-# As 10,000 connections with a request each second and a timeout of 30 s, but with times
-# that are 2.5 times shorter, and fewer connections. While the module's timers come early in
-# groups, each tick takes two calls at most, however slow the machine is. Calls count once all
-# connections are accepted.
-pushes()
-{
-	local connections most
-
-	# A machine that stands still for a timeout cuts connections off.
-	for connections in 600 100 10; do
-		serve_steadily $connections && break
-	done
-	check "all requests are answered in time" [ "$CLIENTS" = 0 ]
-	check "the server's connections and timers add up" [ "$SERVER" = 0 ]
-	check "clients and server agree on the number of requests" \
-		[ "$(value requests server)" = "$(value answered steady)" ]
-	most=$((2 * $(value ms steady) / 200 + 20))
-	check "at most two system calls for timers in a tick of 200 ms" \
-		[ "$(value calls server)" -le $most ]
-	# A machine that cannot send so many requests has as many ticks for fewer of them.
-	if [ $connections != 600 ] || [ "$(value ms steady)" -gt 25000 ]; then
-		skip "at most 0.01 system calls for timers per request" \
-			"the machine is too slow for the rate"
-	else
-		check "at most 0.01 system calls for timers per request" \
-			[ $(($(value calls server) * 100)) -le "$(value requests server)" ]
-	fi
-}
-
-# serve_steadily CONNECTIONS: leaves the exit statuses in SERVER and CLIENTS
-serve_steadily()
-{
-	local server
-
-	./timeouts-server-counted --connections "$1" --request-timeout 2000 \
-		--idle-timeout 12000 >/tmp/server &
-	server=$!
-	await listens 7171 tcp
-	./steady --connections "$1" --requests 45 --interval 400 >/tmp/steady
-	CLIENTS=$?
-	wait $server
-	SERVER=$?
-	show /tmp/server /tmp/steady
-	[ $CLIENTS = 0 ]
-}
-
-# ---- uring-server ----
-
-# The same clients; the timers' way through the ring is what differs.
-rings()
-{
-	timeouts_of uring-server 2000
-	./uring-server 2>/tmp/ring.stopped &
-	check "uring-server ends when its instance is stopped" ends_if_stopped $! 7171 tcp
-	check "it says why" said 'the instance is stopped' ring.stopped
 }
 
 # ---- retry ----
@@ -281,9 +261,9 @@ heartbeats()
 	check "no peer was declared dead too early" [ "$STATUS" = 143 ]
 	./heartbeat watch 2>/tmp/watch.stopped &
 	check "heartbeat ends when its instance is stopped" ends_if_stopped $! 7173 udp
-	./timeouts-server 2>>/tmp/watch.stopped &
-	check "timeouts-server does, too" ends_if_stopped $! 7171 tcp
-	check "they say why" [ "$(grep -c 'hwt_dispatch: ' /tmp/watch.stopped)" = 2 ]
+	./epoll-server 2>>/tmp/watch.stopped &
+	check "epoll-server does, too" ends_if_stopped $! 7171 tcp
+	check "they say why" [ "$(grep -c 'endpoint is not connected' /tmp/watch.stopped)" = 2 ]
 	check "a datagram that is no beat is ignored" not grep -q -v '^[abc][: ]' /tmp/watch
 	show /tmp/watch /tmp/beat-b
 }

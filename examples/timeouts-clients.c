@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Runs 10,000 clients of timeouts-server, some of which misbehave. All connect before
+ * Runs 10,000 clients of uring-server, some of which misbehave. All connect before
  * the first one sends anything.
  *
  * The program fails if a client is cut off too early, or answered without a request.
@@ -42,7 +42,7 @@ static void connect_all(int epoll)
 	for (client = clients; client < clients + connections; client++) {
 		client->manner = manners[(client - clients) % 10];
 		client->idle_since = now_ns(CLOCK_MONOTONIC);
-		client->fd = tcp_connect_to(port, "timeouts-server");
+		client->fd = tcp_connect_to(port, "uring-server");
 		event.data.ptr = client;
 		epoll_ctl(epoll, EPOLL_CTL_ADD, client->fd, &event);
 	}

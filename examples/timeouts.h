@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The settings that timeouts-server and timeouts-clients must have in common */
+/* The settings that uring-server and timeouts-clients must have in common */
 #ifndef EXAMPLE_TIMEOUTS_H
 #define EXAMPLE_TIMEOUTS_H
 

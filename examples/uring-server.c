@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * The server of timeouts-server.c, whose sockets and timers share one ring of io_uring. While
+ * Timeouts of 10,000 TCP connections, whose sockets and timers share one ring of io_uring. While
  * it serves, it makes no other system call, but for close().
+ *
+ * A client may send any number of lines and gets a line back for each. It must begin a line
+ * within the idle timeout and end it within the request timeout.
  *
  * Each connection has one timer, whose user_data is the connection. A request pushes the timeout
  * out, which is a store: the kernel hears of it when the timer has expired too early, or when
@@ -215,7 +218,10 @@ static void on_client(int fd, bool more)
 		accept_clients();
 }
 
-/* As in timeouts-server.c */
+/*
+ * Answers what came: so many ends of lines, and perhaps the beginning of another line. The
+ * time for a line counts from its first bytes, not from the last.
+ */
 static void on_lines(struct connection *connection, int lines, bool complete)
 {
 	if (!lines && connection->in_request)

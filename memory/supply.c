@@ -37,17 +37,19 @@ static u32 chunks_ahead(const struct hwtimer_instance *instance)
 
 /*
  * Whether the table has too few free records for those timers that the instance's limit
- * allows.
+ * allows. A timer that ends first, in the same hold, makes room for a periodic one, but may
+ * have had one record where that needs two.
  */
 static bool records_missing(const struct hwtimer_instance *instance,
 			    const struct hwtimer_demand *demand)
 {
-	u32 below_limit =
-		instance->settings.timers - hwtimer_instance_timers(instance);
+	u32 limit = instance->settings.timers;
+	u32 timers = limit - hwtimer_instance_timers(instance);
+	u32 seconds = limit - instance->periodic;
 
 	return hwtimer_table_spare(&instance->table) <
-	       min(demand->timers, below_limit) +
-		       min(demand->periodic, below_limit) + demand->extensions;
+	       min(demand->timers, timers) + min(demand->periodic, seconds) +
+		       demand->extensions;
 }
 
 /*

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Clients of timeouts-server that send a request each --interval ms, --requests of them,
+ * Clients of epoll-server that send a request each --interval ms, --requests of them,
  * and then leave. Prints how many requests were sent, and how long that took. Fails if one
  * was not answered.
  */
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 	allow_open_files(connections + 100);
 	fds = allocate(connections, sizeof(*fds));
 	for (i = 0; i < connections; i++) {
-		fds[i] = tcp_connect_to(port, "timeouts-server");
+		fds[i] = tcp_connect_to(port, "epoll-server");
 		event.data.fd = fds[i];
 		epoll_ctl(epoll, EPOLL_CTL_ADD, fds[i], &event);
 	}

@@ -11,7 +11,7 @@
 #include "show/show.h"
 
 #define TICK NSEC_PER_MSEC
-#define LIMIT 500
+#define LIMIT 1000
 
 static int period_test_init(struct kunit *test)
 {
@@ -113,6 +113,34 @@ static void fixed_delay_counts_from_delivery(struct kunit *test)
 		turn_until(test, read_at + 11 * TICK);
 		KUNIT_ASSERT_EQ(test, instance->stats.ready, 1);
 	}
+	fake_check_books(test, instance);
+}
+
+/*
+ * At the limit, a CANCEL makes room for a periodic timer in the same hold of the lock. What it
+ * ends had one record, and the new one needs two.
+ */
+static void a_plain_timer_makes_room(struct kunit *test)
+{
+	struct hwtimer_request requests[] = {
+		{ .op = HWTIMER_OP_CANCEL },
+		{ .op = HWTIMER_OP_SCHEDULE, .time = TICK, .interval = TICK },
+	};
+	struct hwtimer_instance *instance = test->priv;
+	u64 *ids = kunit_kcalloc(test, LIMIT, sizeof(*ids), GFP_KERNEL);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, ids);
+	for (i = 0; i < LIMIT; i++)
+		KUNIT_ASSERT_EQ(test, fake_schedule(instance, TICK, &ids[i]),
+				0);
+	for (i = 0; i < LIMIT; i++) {
+		requests[0].id = ids[i];
+		hwtimer_request_run(instance, requests, ARRAY_SIZE(requests));
+		KUNIT_ASSERT_EQ(test, requests[0].result, 0);
+		KUNIT_ASSERT_EQ_MSG(test, requests[1].result, 0, "timer %u", i);
+	}
+	KUNIT_EXPECT_EQ(test, instance->periodic, LIMIT);
 	fake_check_books(test, instance);
 }
 
@@ -546,6 +574,7 @@ static struct kunit_case period_test_cases[] = {
 	KIND_CASE(nothing_is_counted_after_stop),
 	KIND_CASE(stop_is_final_though_the_clock_is_set_back),
 	KIND_CASE(limit_counts_a_periodic_timer_once),
+	KIND_CASE(a_plain_timer_makes_room),
 	KIND_CASE(extension_has_no_id),
 	KIND_CASE(query_tells_all),
 	KIND_CASE(query_counts_expirations),

@@ -346,12 +346,6 @@ static void call_submit(void)
 
 	for (i = 0; i < submit.count; i++) {
 		requests[i] = pick_request();
-		/*
-		 * At the limit, the module may say ENOMEM: it has set aside no second record for a
-		 * periodic timer to which a CANCEL of the same call makes room.
-		 */
-		if (setup.timers < EVENTS_MAX)
-			requests[i].interval = 0;
 		each[MODULE][i] = request_for(MODULE, requests[i]);
 		each[MANUAL][i] = request_for(MANUAL, requests[i]);
 	}

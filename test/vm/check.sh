@@ -755,11 +755,15 @@ step_readme()
 			until rmmod hwtimer 2>/dev/null; do sleep 0.1; done'
 }
 
-# The examples of the guide to hwtimerd: its commands in a machine, its programs here
+# The guide's servers and its Python, in a machine; and the examples of the guide to hwtimerd:
+# its commands in a machine, its programs here
 step_guide()
 {
-	prepare_daemon
+	prepare make --no-print-directory -j"$JOBS" examples
+	prepare make --no-print-directory library tool
 	prepare "$VM_DIR/build.sh" "$UML_KERNEL"
+	queue guide-servers "$UML_KERNEL" tap "$VM_DIR/python.sh" guide
+	prepare_daemon
 	queue guide "$UML_KERNEL" tap user/daemon/test/guide.sh
 }
 

@@ -214,9 +214,10 @@ dkms_installed()
 	grep -q "^hwtimer/.*, $RELEASE, .*: installed" "$TEMP/status"
 }
 
+# DKMS compresses it as the kernel's own modules are.
 module()
 {
-	echo "$CHROOT/lib/modules/$RELEASE/updates/dkms/hwtimer.ko"
+	echo "$CHROOT/lib/modules/$RELEASE"/updates/dkms/hwtimer.ko*
 }
 
 module_signed()
@@ -247,7 +248,7 @@ END
 		./program'
 }
 
-# All but lease.c and uring-server.c, which need the headers of hiredis and liburing
+# All but lease.c, libuv-server.c and uring-server.c, which need the headers of other libraries
 examples_build()
 {
 	# shellcheck disable=SC2016 # the other shell's variables
@@ -400,7 +401,7 @@ service_runs()
 {
 	find_redis || return
 	find_files /usr/sbin/hwtimerd \
-		"/lib/modules/$RELEASE/updates/dkms/hwtimer.ko
+		"/lib/modules/$RELEASE/updates/dkms/hwtimer.ko*
 			/lib/systemd/system/hwtimerd.service /etc/default/hwtimerd
 			/usr/lib/systemd/system/hwtimerd.service.d/hwtimer.conf
 			/etc/group /etc/passwd /etc/nsswitch.conf"

@@ -3,7 +3,7 @@
 """
 Tests `make vm` on a terminal: the machine's terminal has the size of ours, 24 rows of 80
 characters if ours has none, and ours is as before at the end. What one tries first works there: the
-programs of README.md, typed as they are printed; Python; a picture that comes out; hwtimerd and
+first programs of the pages, typed as they are printed; Python; a picture that comes out; hwtimerd and
 Redis. Prints TAP. Called by test/vm/check.sh.
 
     usage: test/vm/terminal-test.py [--once] COMMAND [ARGUMENT...]
@@ -49,12 +49,13 @@ print([event.user_data for event in timers.read(1)])
 """
 
 
-def readme():
+def pages():
     """
-    What the README has its reader type, and the result: for each of its first two programs, the
-    name of its file, the program, the command that compiles it, and a pattern of what it prints.
+    What the README, and the page about the calls, have their reader type, and the result: for the
+    first program of each, the name of its file, the program, the command that compiles it, and a
+    pattern of what it prints.
     """
-    text = (HERE / "README.md").read_text()
+    text = "".join((HERE / page).read_text() for page in ("README.md", "Documentation/calls.md"))
     programs = [block for block in re.findall(r"^```c\n(.*?)^```", text, re.M | re.S)
                 if "main(" in block]
     prints = re.search(r"it prints$\s*```\n(.*?)```", text, re.M | re.S)[1]
@@ -151,10 +152,10 @@ def try_out(tap, machine):
     """What a newcomer tries"""
     tap.prints("the host has a name, and the language is ours", machine,
                "echo $(hostname) $LANG $TERM", "hwtimer de_DE.UTF-8 xterm\n")
-    for name, program, command, expected in readme():
+    for name, program, command, expected in pages():
         machine.write(name, program)
-        tap.prints(f"{command} compiles README's {name}", machine, command, "")
-        tap.prints(f"README's {name} prints what the page says", machine, "./a.out", expected)
+        tap.prints(f"{command} compiles the page's {name}", machine, command, "")
+        tap.prints(f"the page's {name} prints what the page says", machine, "./a.out", expected)
     machine.write("first.py", PYTHON)
     tap.prints("Python has the package", machine, "python3 first.py", r"\[5\]\n")
     # Redis may still be starting.

@@ -11,9 +11,7 @@ int __real_ioctl(int fd, unsigned long command, ...);
 ssize_t __wrap_read(int fd, void *buffer, size_t size);
 ssize_t __real_read(int fd, void *buffer, size_t size);
 
-int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *length,
-		   int flags);
-int __real_accept4(int fd, struct sockaddr *address, socklen_t *length,
-		   int flags);
+int __wrap_accept(int fd, struct sockaddr *address, socklen_t *length);
+int __real_accept(int fd, struct sockaddr *address, socklen_t *length);
 
 #endif /* EXAMPLE_CALLS_H */

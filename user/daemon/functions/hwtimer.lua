@@ -1,6 +1,6 @@
 #!lua name=hwtimer
 --
--- SPDX-License-Identifier: GPL-2.0-only
+-- SPDX-License-Identifier: MIT
 --
 -- hwtimerd's half in Redis: a library of Redis Functions (Redis 7.0 or later) that keeps
 -- timers, and moves those that are due to a stream. Documentation/hwtimerd.md describes
