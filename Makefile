@@ -73,7 +73,7 @@ endif
 FILES ?=
 
 .PHONY: vm
-vm: ## a shell in a VM that has the module; FILES=
+vm: ## a shell in a VM with the module; FILES= to take along
 	@test/vm/shell.sh $(KERNEL) $(FILES)
 
 ##@ Measure

@@ -12,14 +12,13 @@ TIMEOUT = int(sys.argv[2]) / 1000 if len(sys.argv) > 2 else 30
 class Connection(asyncio.Protocol):
     def __init__(self, timers):
         self.timers = timers
-        self.now = asyncio.get_running_loop().time
 
     def connection_made(self, transport):
         self.transport = transport
         self.idle = self.timers.call_later(TIMEOUT, transport.abort)
 
     def data_received(self, data):
-        self.idle.reschedule(self.now() + TIMEOUT)  # no system call
+        self.idle.reschedule(self.timers.time() + TIMEOUT)  # no system call
         self.transport.write(data)
 
     def connection_lost(self, error):

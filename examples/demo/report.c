@@ -103,6 +103,20 @@ static void quantile(const struct histogram *h, const char *name,
 	       format_lateness(&text, histogram_quantile(h, permille)));
 }
 
+/* If half of the timers are late by more than a tick, it is the machine that was late. */
+static void report_overload(const struct demo *demo,
+			    const struct histogram *lateness)
+{
+	struct hwtimer_info info;
+	struct text time;
+
+	device_info(demo->fd, &info);
+	if (histogram_quantile(lateness, 500) > info.tick)
+		printf("  (this machine could not keep up: it needed %s to schedule what was due within %u s)\n",
+		       format_ns(&time, demo->submitted.schedule_ns),
+		       demo->options.seconds);
+}
+
 static void report_lateness(const struct demo *demo)
 {
 	struct histogram lateness;
@@ -112,6 +126,7 @@ static void report_lateness(const struct demo *demo)
 	printf("lateness: from deadline to queued event; up to a tick by design\n");
 	if (is_emulated())
 		printf("  (this processor is emulated: its times are not those of a real one)\n");
+	report_overload(demo, &lateness);
 	quantile(&lateness, "p50", 500);
 	quantile(&lateness, "p99", 990);
 	quantile(&lateness, "p99.9", 999);

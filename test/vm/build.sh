@@ -56,7 +56,7 @@ main()
 			kdir=${1-}
 			shift
 			[ -e "$kdir/include/config/kernel.release" ] ||
-				die "no headers of a kernel in $kdir: install them (Debian: linux-headers-$(uname -r)), or say where they are: make KDIR=..."
+				no_headers "$kdir"
 			target=$(<"$kdir/include/config/kernel.release")
 		fi
 		kernel=$(kernel_of "$kdir")
@@ -165,7 +165,7 @@ build_or_unpack()
 	if [ "$(cat "$dir/.entry" 2>/dev/null)" = "$entry" ] && [ -e "$entry" ]; then
 		touch --no-create "$entry"
 	elif is_whole "$entry"; then
-		say "the module in build/$name was built before from the same sources"
+		say "the module in build/$name comes from $CACHE_DIR: its sources were built before"
 		touch --no-create "$entry"
 		unpack "$entry" "$dir"
 	else

@@ -147,7 +147,7 @@ host_entry()
 
 	KDIR=${KDIR:-/lib/modules/$(uname -r)/build}
 	release=$(cat "$KDIR/include/config/kernel.release" 2>/dev/null) ||
-		die "no headers of a kernel in $KDIR: KDIR=DIRECTORY says where they are"
+		no_headers "$KDIR"
 	modules=${MODULES:-/lib/modules/$release}
 	[ -d "$modules" ] ||
 		die "no modules of the kernel $release: MODULES=DIRECTORY says where they are"

@@ -254,7 +254,10 @@ offer_packages()
 	missing=$(missing_packages "$@")
 	[ -n "$missing" ] || return 0
 	if ! have apt-get; then
-		WHY="missing, by the names of Debian's packages: $missing. There is no apt-get"
+		WHY="missing, by the names of Debian's packages: $missing."
+		[[ $missing != *lib* ]] || have pkg-config ||
+			WHY+=" pkg-config, which finds libraries, is missing here."
+		WHY+=" There is no apt-get"
 		WHY+=" here; Documentation/installing.md has the names of other distributions"
 		return 1
 	fi
@@ -392,9 +395,17 @@ need_debian()
 		have "$program" || missing+=("$program")
 	done
 	[ "${#missing[@]}" -eq 0 ] ||
-		die "$1 takes kernels and packages from Debian's archive, and this machine has no" \
-			"${missing[*]}. It runs in a container with Debian 12; make demo and make vm" \
-			"run here with KERNEL=host (Documentation/installing.md)"
+		die "$1 needs Debian's archive, and this machine lacks the programs that read it:" \
+			"${missing[*]}. Run the command in a container with Debian 12. make demo and" \
+			"make vm can also take the kernel that you have: add KERNEL=host" \
+			"(Documentation/installing.md)"
+}
+
+# no_headers DIRECTORY: dies, as a kernel's headers are not there
+no_headers()
+{
+	die "no headers of a kernel in $1: install them (Debian: linux-headers-$(uname -r))," \
+		"or say where they are: make KDIR=..."
 }
 
 # make_outside DIRECTORY: a PATH as on another distribution, for tests: links to all programs of this

@@ -24,7 +24,7 @@ BUILDS="examples daemon library tool simulate bench-redis bench-core bench-wheel
 NEITHER="help modules clean dist install uninstall install-daemon install-python uninstall-python
 	install-dkms uninstall-dkms"
 
-NO_DEBIAN="takes kernels and packages from Debian's archive, and this machine has no apt-get"
+NO_DEBIAN="needs Debian's archive, and this machine lacks the programs that read it: apt-get"
 NO_DEBIAN+=" apt-cache dpkg-deb dpkg-query. "
 
 main()
@@ -45,11 +45,13 @@ main()
 	check "outside: another architecture is named" names_architecture
 	check "outside: make says which headers are missing" \
 		says "no headers of a kernel in /nowhere: " outside_make modules KDIR=/nowhere
+	check "outside: and so do make demo and make vm" names_headers
 	check "outside: a kernel that is given by hand needs its image" says \
 		"no image of the kernel made-up that this user may read: VMLINUZ=FILE" \
 		outside_make demo KERNEL=host VMLINUZ=/nowhere "${GIVEN[@]}"
 	check "outside: and gets an entry" host_kernel
 	check "outside: a library that is missing is named" names_packages
+	check "outside: and pkg-config, if that is missing" names_pkg_config
 	check "outside: hwtimerd builds with what pkg-config finds" builds_daemon
 	check "outside: on Debian, a package is not installed unasked" \
 		says "missing packages: made-up. Either: sudo apt-get install made-up. Or: HWTIMER_INSTALL=1" \
@@ -154,6 +156,12 @@ names_architecture()
 	ln -sf /usr/bin/uname "$OUTSIDE/uname"
 }
 
+names_headers()
+{
+	says "no headers of a kernel in /nowhere: install them (Debian: linux-headers-" \
+		outside env KDIR=/nowhere test/vm/kernel.sh host
+}
+
 host_kernel()
 {
 	local entry
@@ -164,12 +172,21 @@ host_kernel()
 		[ "$(<"$entry/release")" = made-up ]
 }
 
-# Without pkg-config, no library is found.
+# Where pkg-config finds none
 names_packages()
 {
-	mv "$OUTSIDE/pkg-config" "$OUTSIDE/pkgconf" "$TEMP"
 	says "missing, by the names of Debian's packages: libhiredis-dev libevent-dev. There is no apt-get" \
-		outside_make daemon || return
+		outside_make daemon PKG_CONFIG_LIBDIR=/nowhere
+}
+
+# Without it, nobody knows which libraries are here.
+names_pkg_config()
+{
+	mv "$OUTSIDE/pkg-config" "$OUTSIDE/pkgconf" "$TEMP"
+	says "pkg-config, which finds libraries, is missing here. There is no apt-get" \
+		outside_make daemon &&
+		finds "hwtimerctl: without pkg-config, which finds jansson, so without --from" \
+			outside_make tool CFLAGS=-O0 || return
 	mv "$TEMP/pkg-config" "$TEMP/pkgconf" "$OUTSIDE"
 }
 

@@ -34,12 +34,12 @@ class TimerHandle(asyncio.TimerHandle, Timer):
         Timer.__init__(self, timers.instance, callback)
         super().__init__(when, callback, args, timers._loop, context)
         self._timers = timers
-        # When the timer in the kernel is due, by loop.time()
+        # When the timer in the kernel is due, by LoopTimers.time()
         self._armed = when
         self._fail = fail
 
     def reschedule(self, when: float) -> bool:
-        """Has the callback come at the time @when of loop.time() instead. If that is later than
+        """Has the callback come at the time @when of hwtimer.time() instead. If that is later than
         before, it is only a store: the timer in the kernel keeps its time, and gets the new one
         when it expires. Returns False if the callback has begun, or was cancelled: it stays so."""
         if not self.active:
@@ -89,8 +89,8 @@ class LoopTimers:
     closed with the loop, and belongs to the loop's thread, as asyncio itself.
 
     @manual: for tests, without the module: only advance() lets time pass. Until it is closed,
-    sleep(), call_later() and call_at() of the package use this one in the loop. All else in
-    the loop, such as asyncio.sleep(), asyncio.timeout() and loop.time(), goes by the real time.
+    sleep(), call_later(), call_at() and time() of the package use this one in the loop. All else
+    in the loop, such as asyncio.sleep(), asyncio.timeout() and loop.time(), goes by the real time.
     """
 
     def __init__(self, loop: Optional[asyncio.AbstractEventLoop] = None, *,
@@ -131,7 +131,7 @@ class LoopTimers:
 
     def call_at(self, when: float, callback: Callable[..., object], *args: Any,
                 context: Optional[contextvars.Context] = None) -> TimerHandle:
-        """Calls callback(*args) at the time @when of loop.time()."""
+        """Calls callback(*args) at the time @when of time()."""
         return self._call(when, callback, args, context)
 
     async def sleep(self, delay: float, result: Any = None) -> Any:
@@ -293,5 +293,11 @@ def call_later(delay: float, callback: Callable[..., object], *args: Any,
 
 def call_at(when: float, callback: Callable[..., object], *args: Any,
             context: Optional[contextvars.Context] = None) -> TimerHandle:
-    """As loop.call_at() of the running loop, by a timer in the kernel"""
+    """As loop.call_at() of the running loop, by a timer in the kernel: @when is one of time()."""
     return _running().call_at(when, callback, *args, context=context)
+
+
+def time() -> float:
+    """As loop.time() of the running loop, and the same but with LoopTimers(manual=True), where it
+    is the time that the test has moved. So call_at() and reschedule() are to be given this one."""
+    return _running().time()

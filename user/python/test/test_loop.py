@@ -101,6 +101,13 @@ class CallLater(unittest.IsolatedAsyncioTestCase):
         self.assertGreaterEqual(asyncio.get_running_loop().time(), before + 0.01)
         self.assertFalse(handle.cancel())
 
+    async def test_time(self):
+        loop = asyncio.get_running_loop()
+        before = loop.time()
+        now = hwtimer.time()
+        self.assertLessEqual(before, now)
+        self.assertLessEqual(now, loop.time())
+
     async def test_call_at(self):
         loop = asyncio.get_running_loop()
         called = loop.create_future()

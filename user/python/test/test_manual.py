@@ -160,7 +160,7 @@ class InALoop(unittest.IsolatedAsyncioTestCase):
     async def test_callbacks(self):
         hwtimer.call_later(5, self.say, "five")
         never = self.timers.call_later(4, self.say, "never")
-        hwtimer.call_at(self.timers.time() + 60, self.say, "sixty")
+        hwtimer.call_at(hwtimer.time() + 60, self.say, "sixty")
         hwtimer.call_later(5, hwtimer.call_later, 5, self.say, "ten")
         await self.timers.advance(3)
         self.assertTrue(never.cancel())
@@ -198,6 +198,22 @@ class InALoop(unittest.IsolatedAsyncioTestCase):
                     await self.timers.advance(0.001)
                     self.assertEqual([what for what, _ in self.said], ["at", "after"])
                     self.said.clear()
+
+    async def test_push_by_hwtimers_time(self):
+        """The program under test knows nothing of the clock, so asks for the time of its timers."""
+        handle = hwtimer.call_later(30, self.say, "idle")
+        begin = hwtimer.time()
+        await self.timers.advance(20)
+        self.assertAlmostEqual(hwtimer.time(), begin + 20, 6)
+        self.assertEqual(hwtimer.time(), self.timers.time())
+        self.assertTrue(handle.reschedule(hwtimer.time() + 30))
+        await self.timers.advance(29.999)
+        self.assertEqual(self.said, [])
+        await self.timers.advance(0.001)
+        self.assertEqual(self.said, [("idle", 50)])
+        hwtimer.call_at(hwtimer.time() + 60, self.say, "sixty")
+        await self.timers.advance(60)
+        self.assertEqual(self.said[1:], [("sixty", 110)])
 
     async def test_many_are_due(self):
         for i in range(1000):
