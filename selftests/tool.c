@@ -110,6 +110,8 @@ TEST(misspelt_words_are_guessed)
 	/* The option that is wrong, and not the one before it */
 	EXPECT_EQ(2, run_tool("schedule --slack=1s -xz"));
 	EXPECT_TRUE(says("unknown option: -x\n"));
+	EXPECT_EQ(2, run_tool("schedule --slack=1s -\xc3\xa9"));
+	EXPECT_TRUE(says("unknown option: -\xc3\xa9\n"));
 }
 
 TEST(info_tells_what_there_is)
@@ -970,6 +972,24 @@ static int ends_by(struct terminal *terminal, char key, int signal_nr)
 	return terminal_echoes(terminal) ? 0 : 3;
 }
 
+/* A job that is stopped ends as it would without a live view: the terminal is the shell's. */
+static int ends_while_stopped(struct terminal *terminal)
+{
+	pid_t job = terminal_start(terminal, "exec " TOOL " watch");
+	int status;
+
+	foreground(terminal, job);
+	terminal_wait_for(terminal, "q quits");
+	press(terminal, 'Z' & 0x1f);
+	if (!stops(job))
+		return 1;
+	kill(job, SIGTERM);
+	background(terminal, job);
+	if (waitpid(job, &status, WUNTRACED) != job || !WIFSIGNALED(status))
+		return 2;
+	return terminal_echoes(terminal) ? 3 : 0;
+}
+
 /* Keys choose the order; a key with an escape sequence, as F4, does not. */
 static int sorts_by_keys(struct terminal *terminal)
 {
@@ -1047,6 +1067,7 @@ TEST(watch_leaves_the_terminal_as_it_was)
 	EXPECT_EQ(0, in_a_session(ends_by_q));
 	EXPECT_EQ(0, in_a_session(ends_by_ctrl_c));
 	EXPECT_EQ(0, in_a_session(ends_by_sigterm));
+	EXPECT_EQ(0, in_a_session(ends_while_stopped));
 }
 
 TEST(watch_waits_for_the_foreground)

@@ -249,7 +249,7 @@ WHY=
 # again.
 offer_packages()
 {
-	local missing fd
+	local missing fd status=0
 
 	missing=$(missing_packages "$@")
 	[ -n "$missing" ] || return 0
@@ -268,8 +268,10 @@ offer_packages()
 	WHY="missing packages: $missing. Either: sudo apt-get install $missing."
 	WHY+=" Or: HWTIMER_INSTALL=1 in the environment has them installed"
 	# shellcheck disable=SC2086 # one word each
-	[ -z "$missing" ] || { may_install "$missing" && install_packages $missing; } || return
+	[ -z "$missing" ] || { may_install "$missing" && install_packages $missing; } || status=$?
+	# A caller that goes without them must not hold up others.
 	exec {fd}>&-
+	return "$status"
 }
 
 # may_install PACKAGES

@@ -61,6 +61,8 @@ main()
 	check "outside: it is if the answer is yes" finds "installed made-up" debian "$(on_terminal y)"
 	check "outside: and if HWTIMER_INSTALL=1" \
 		finds "installed made-up" debian "export HWTIMER_INSTALL=1; $NEED"
+	check "outside: what goes without it holds up nobody who asks next" \
+		finds "free" debian "$OFFER; flock --nonblock $TEMP/cache/lock/packages echo free"
 	for target in check check-all demo; do
 		check "outside: make $target may install" \
 			finds "HWTIMER_INSTALL is 1 set" outside_make SHELL="$TEMP/shell" "$target"
@@ -202,8 +204,9 @@ builds_daemon()
 
 # ---- with Debian ----
 
-# A script that needs a package
+# A script that needs a package, and one that goes without it
 NEED=". test/vm/lib.sh && need_packages made-up"
+OFFER=". test/vm/lib.sh; offer_packages made-up || true"
 
 # debian SCRIPT
 debian()

@@ -214,9 +214,10 @@ dkms_installed()
 	grep -q "^hwtimer/.*, $RELEASE, .*: installed" "$TEMP/status"
 }
 
+# DKMS compresses it as the kernel's own modules are.
 module()
 {
-	echo "$CHROOT/lib/modules/$RELEASE/updates/dkms/hwtimer.ko"
+	echo "$CHROOT/lib/modules/$RELEASE"/updates/dkms/hwtimer.ko*
 }
 
 module_signed()
@@ -400,7 +401,7 @@ service_runs()
 {
 	find_redis || return
 	find_files /usr/sbin/hwtimerd \
-		"/lib/modules/$RELEASE/updates/dkms/hwtimer.ko
+		"/lib/modules/$RELEASE/updates/dkms/hwtimer.ko*
 			/lib/systemd/system/hwtimerd.service /etc/default/hwtimerd
 			/usr/lib/systemd/system/hwtimerd.service.d/hwtimer.conf
 			/etc/group /etc/passwd /etc/nsswitch.conf"

@@ -283,10 +283,11 @@ share_directories()
 # has no room for it.
 make_guest()
 {
-	local busybox=$1/busybox term=dumb rows=24 columns=80
+	local busybox=$1/busybox term=dumb lang=C rows=24 columns=80
 
 	if [ -t 1 ]; then
 		term=${TERM:-dumb}
+		lang=${HWTIMER_LANG:-C}
 		# In the substitution, standard output is a pipe.
 		{ read -r rows columns < <(stty size <&3 2>/dev/null || echo 24 80); } 3<&1
 	fi
@@ -296,7 +297,7 @@ make_guest()
 	printf '%s=%q\n' KERNEL "$KERNEL" PORT "/dev/$MACHINE_PORT" \
 		INTERACTIVE "$INTERACTIVE" SYSTEMD "$SYSTEMD" TERM "$term" \
 		ROWS "$rows" COLUMNS "$columns" CPUS "$CPUS" \
-		LANG "${HWTIMER_LANG:-C}" SHARES "${SHARES[*]}" \
+		LANG "$lang" SHARES "${SHARES[*]}" \
 		HUNG_TASK "$HUNG_TASK" PANIC_ON_WARN "$PANIC_ON_WARN" >"$TEMP/conf"
 	printf 'exec %s\n' "${COMMAND[*]@Q}" >"$TEMP/command"
 	"$VM_DIR/initramfs.sh" "$TEMP/initramfs" "$busybox" \

@@ -42,7 +42,7 @@
  * @timers: what timer.c keeps; NULL: no timer object was started
  * @first: index in @events of the first event that was not returned yet
  * @count: number of events from @first on
- * @reader: thread whose calls may look at these: the last one that has read; NULL: there are none
+ * @reader: thread whose calls may look at these: the last one that has read; 0: there are none
  * @watermark: somebody may have asked by hwt_notify() for more than one event at a time; any
  *	thread may set it
  * @drained: the last read found fewer events than there was room for
@@ -70,7 +70,7 @@ struct hwt {
 	struct timers *timers;
 	unsigned int first;
 	unsigned int count;
-	const void *reader;
+	unsigned int reader;
 	bool watermark;
 	bool drained;
 	struct hwtimer_event events[EVENTS];
@@ -128,8 +128,8 @@ static inline void hwt_give(uint64_t *to, uint64_t value)
 	hwt_written(to, sizeof(*to));
 }
 
-/* An address that no other thread has */
-const void *hwt_this_thread(void);
+/* A number other than 0 that no other thread has, also none that begins after this one's end */
+unsigned int hwt_this_thread(void);
 
 /* How many times this process, and those that it comes from, were forked */
 unsigned int hwt_forks(void);

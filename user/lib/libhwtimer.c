@@ -306,17 +306,20 @@ int hwt_schedule_at(struct hwt *hwt, uint64_t deadline, uint64_t user_data,
 			user_data, id);
 }
 
-const void *hwt_this_thread(void)
+unsigned int hwt_this_thread(void)
 {
-	static __thread char place;
+	static __thread unsigned int number;
+	static unsigned int threads;
 
-	return &place;
+	if (!number)
+		number = __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED);
+	return number;
 }
 
 /* After each change of the buffer */
 static void note_reader(struct hwt *hwt)
 {
-	__atomic_store_n(&hwt->reader, hwt->count ? hwt_this_thread() : NULL,
+	__atomic_store_n(&hwt->reader, hwt->count ? hwt_this_thread() : 0,
 			 __ATOMIC_RELAXED);
 }
 
@@ -326,7 +329,7 @@ static void note_reader(struct hwt *hwt)
  */
 static int find_read(const struct hwt *hwt, uint64_t id)
 {
-	const void *reader = __atomic_load_n(&hwt->reader, __ATOMIC_RELAXED);
+	unsigned int reader = __atomic_load_n(&hwt->reader, __ATOMIC_RELAXED);
 	unsigned int i;
 
 	if (!reader || reader != hwt_this_thread())

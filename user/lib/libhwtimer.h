@@ -585,7 +585,7 @@ int hwt_timer_start_every(struct hwt_timer *timer, int64_t delay,
 
 /**
  * hwt_timer_again - start a timer anew, as it was started last
- * @timer: the object; may be active
+ * @timer: the object, which was initialized; may be active
  *
  * As hwt_timer_start() with the same delay, or with the interval of a periodic timer. But
  * the delay counts from hwt_now(), the loop's time, so that this is only a store in most

@@ -4,9 +4,8 @@
  * libhwtimer.h. They answer the commands of /dev/hwtimer from the memory of the program, by the
  * rules of <linux/hwtimer.h>; libhwtimer.c asks them instead of the device.
  *
- * Timers are in a table, and an id is the index there and a generation. hwt_advance() looks at all
- * of them, and sorts those that are due. There is no wheel: hashed and hierarchical wheels
- * expire the same timers at the same ticks.
+ * Timers are in a table, and an id is the index there and a generation. Those that are pending are
+ * also in a heap, not in a wheel: both kinds of wheel expire the same timers at the same ticks.
  *
  * An eventfd stands for the descriptor: it is readable when poll() would say so of the device's.
  * The program gets an epoll instance around it, as read() of that fails, which would take no event.
@@ -57,6 +56,7 @@ enum state { FREE, PENDING, EXPIRED };
  * struct timer - a place in the table
  * @generation: the upper half of the id
  * @next_free: of a free one: index of the next free one, or NOBODY
+ * @place: of a pending one, its place in the heap
  * @state: what it is
  * @align: it expires at a multiple of 2^@align ticks
  * @fixed_delay: HWTIMER_REQ_FIXED_DELAY
@@ -73,6 +73,7 @@ enum state { FREE, PENDING, EXPIRED };
 struct timer {
 	uint32_t generation;
 	uint32_t next_free;
+	uint32_t place;
 	enum state state;
 	unsigned int align;
 	bool fixed_delay;
@@ -100,7 +101,8 @@ struct timer {
  * @stopped: it is stopped, since @stopped_at
  * @stopped_at: see above
  * @timers: the table
- * @due: room for as many pointers
+ * @heap: indices of the stats.pending timers that are pending. The one at place i expires before
+ *	those at 2i + 1 and 2i + 2
  * @nr_timers: length of both
  * @first_free: index of a free place, or NOBODY
  * @order: value of timer.order for the next timer
@@ -110,7 +112,6 @@ struct timer {
  * @read: number of those, from the first on, that were read and not acknowledged
  * @dropped: number of events read before all these that were dropped, and are not acknowledged
  * @queued: events were queued since the eventfd was told
- * @behind: timers are due, for whose events there was no room
  * @first: time since which events wait
  * @notify: of HWTIMER_IOC_NOTIFY
  * @stats: counters
@@ -118,7 +119,7 @@ struct timer {
 struct manual {
 	pthread_mutex_t lock;
 	unsigned int forks;
-	const void *mover;
+	unsigned int mover;
 	int event;
 	bool raised;
 	int64_t now;
@@ -127,7 +128,7 @@ struct manual {
 	bool stopped;
 	int64_t stopped_at;
 	struct timer *timers;
-	struct timer **due;
+	uint32_t *heap;
 	uint32_t nr_timers;
 	uint32_t first_free;
 	uint64_t order;
@@ -136,7 +137,6 @@ struct manual {
 	uint32_t read;
 	uint32_t dropped;
 	bool queued;
-	bool behind;
 	int64_t first;
 	struct hwtimer_notify notify;
 	struct hwtimer_stats stats;
@@ -175,12 +175,12 @@ static void timer_free(struct manual *m, struct timer *timer)
 static bool grow(struct manual *m)
 {
 	uint32_t i = m->nr_timers, nr = i ? 2 * i : 64;
-	struct timer **due = realloc(m->due, nr * sizeof(*due));
+	uint32_t *heap = realloc(m->heap, nr * sizeof(*heap));
 	struct timer *timers;
 
-	if (!due)
+	if (!heap)
 		return false;
-	m->due = due;
+	m->heap = heap;
 	timers = realloc(m->timers, nr * sizeof(*timers));
 	if (!timers)
 		return false;
@@ -203,6 +203,66 @@ static struct timer *timer_new(struct manual *m)
 	m->first_free = timer->next_free;
 	*timer = (struct timer){ .generation = timer->generation + 1 };
 	return timer;
+}
+
+/* ---- the heap ---- */
+
+static bool sooner(const struct manual *m, uint32_t place, uint32_t than)
+{
+	const struct timer *first = &m->timers[m->heap[place]];
+	const struct timer *second = &m->timers[m->heap[than]];
+
+	return first->due != second->due ? first->due < second->due :
+					   first->order < second->order;
+}
+
+static void swap(struct manual *m, uint32_t a, uint32_t b)
+{
+	uint32_t index = m->heap[a];
+
+	m->heap[a] = m->heap[b];
+	m->heap[b] = index;
+	m->timers[m->heap[a]].place = a;
+	m->timers[m->heap[b]].place = b;
+}
+
+/* Moves the timer at @place, of which the time has changed, to where it belongs. */
+static void heap_settle(struct manual *m, uint32_t place)
+{
+	uint32_t next;
+
+	for (; place && sooner(m, place, next = (place - 1) / 2); place = next)
+		swap(m, place, next);
+	while ((next = 2 * place + 1) < m->stats.pending) {
+		if (next + 1 < m->stats.pending && sooner(m, next + 1, next))
+			next++;
+		if (!sooner(m, next, place))
+			break;
+		swap(m, place, next);
+		place = next;
+	}
+}
+
+/* The timer's time is still to be set. */
+static void heap_add(struct manual *m, struct timer *timer)
+{
+	timer->place = m->stats.pending++;
+	m->heap[timer->place] = timer - m->timers;
+}
+
+static void heap_remove(struct manual *m, const struct timer *timer)
+{
+	uint32_t place = timer->place, last = --m->stats.pending;
+
+	swap(m, place, last);
+	if (place != last)
+		heap_settle(m, place);
+}
+
+/* When the next timer expires */
+static int64_t soonest(const struct manual *m)
+{
+	return m->stats.pending ? m->timers[m->heap[0]].due : HWTIMER_NEVER;
 }
 
 /* ---- time ---- */
@@ -244,11 +304,12 @@ static int64_t due_of(const struct manual *m, const struct timer *timer)
 static void file(struct manual *m, struct timer *timer, int64_t deadline)
 {
 	if (timer->state != PENDING)
-		m->stats.pending++;
+		heap_add(m, timer);
 	timer->state = PENDING;
 	timer->deadline = deadline;
 	timer->due = due_of(m, timer);
 	timer->order = m->order++;
+	heap_settle(m, timer->place);
 }
 
 /* How many deadlines of a timer have passed that its event tells */
@@ -299,11 +360,11 @@ static void expire(struct manual *m, struct timer *timer, int64_t at)
 
 	timer->lateness = lateness < UINT32_MAX ? lateness : UINT32_MAX;
 	timer->state = EXPIRED;
+	heap_remove(m, timer);
 	if (!unread(m))
 		m->first = at;
 	m->events[m->count++] = id_of(m, timer);
 	m->queued = true;
-	stats->pending--;
 	stats->ready++;
 	stats->expired++;
 	stats->lateness[lateness_class(lateness)]++;
@@ -312,45 +373,39 @@ static void expire(struct manual *m, struct timer *timer, int64_t at)
 		stats->lateness_max = lateness;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const struct timer *first = *(struct timer *const *)a;
-	const struct timer *second = *(struct timer *const *)b;
-
-	if (first->due != second->due)
-		return first->due < second->due ? -1 : 1;
-	return first->order < second->order ? -1 : 1;
-}
-
 /*
  * Lets timers expire that are due, as far as there is room for their events. The clock has gone on
  * from @before to now: those that became due meanwhile expire at the time at which they did.
  */
 static void turn(struct manual *m, int64_t before)
 {
-	uint32_t i, n = 0;
+	struct timer *timer;
 
-	for (i = 0; i < m->nr_timers; i++)
-		if (m->timers[i].state == PENDING && m->timers[i].due <= m->now)
-			m->due[n++] = &m->timers[i];
-	if (n)
-		qsort(m->due, n, sizeof(*m->due), compare);
-	for (i = 0; i < n && m->count < HWTIMER_EVENTS_MAX; i++)
-		expire(m, m->due[i],
-		       m->due[i]->due > before ? m->due[i]->due : m->now);
-	m->behind = i < n;
+	while (!m->stopped && m->count < HWTIMER_EVENTS_MAX &&
+	       soonest(m) <= m->now) {
+		timer = &m->timers[m->heap[0]];
+		expire(m, timer, timer->due > before ? timer->due : m->now);
+	}
 }
 
-/* Events have left: whether room is needed for others, and what ACK still counts. */
+/* The first events, which were read, need no place any more. */
+static void forget(struct manual *m, uint32_t count)
+{
+	m->count -= count;
+	m->read -= count;
+	memmove(m->events, m->events + count, m->count * sizeof(*m->events));
+}
+
+/* Events have left: makes room for others, and notes what ACK still counts. */
 static void events_taken(struct manual *m)
 {
+	if (!keeps(m))
+		forget(m, m->read);
 	if (!m->stats.ready) {
 		m->dropped += m->read;
-		m->read = 0;
-		m->count = 0;
+		forget(m, m->read);
 	}
-	if (m->behind && !m->stopped && m->count < HWTIMER_EVENTS_MAX)
-		turn(m, m->now);
+	turn(m, m->now);
 }
 
 static void remove_event(struct manual *m, uint32_t i)
@@ -404,29 +459,23 @@ static void deliver(struct manual *m, struct timer *timer,
 		.expirations = expirations_of(m, timer),
 	};
 	timer->told = event->expirations;
-	if (keeps(m)) {
+	if (keeps(m))
 		timer->read = true;
-		m->read++;
-	} else {
+	else
 		finish(m, timer, event->expirations);
-	}
 }
 
 /* Returns the number of events taken. */
 static uint32_t take(struct manual *m, struct hwtimer_event *events,
 		     uint32_t count)
 {
-	uint32_t done = 0, here;
+	uint32_t done = 0;
 
 	while (done < count && unread(m)) {
-		here = m->read;
-		deliver(m, find(m, m->events[here]), &events[done++]);
-		if (!keeps(m))
-			remove_event(m, here);
-		if (!unread(m))
+		deliver(m, find(m, m->events[m->read++]), &events[done++]);
+		if (done == count || !unread(m))
 			events_taken(m);
 	}
-	events_taken(m);
 	return done;
 }
 
@@ -548,8 +597,8 @@ static void end_resting(struct manual *m, struct timer *timer)
 
 static void end_pending(struct manual *m, struct timer *timer)
 {
+	heap_remove(m, timer);
 	timer_free(m, timer);
-	m->stats.pending--;
 	m->stats.cancelled++;
 }
 
@@ -767,16 +816,12 @@ static int do_query(const struct manual *m, struct hwtimer_timer *to)
 
 static int64_t until_next(const struct manual *m)
 {
-	int64_t next = HWTIMER_NEVER;
-	uint32_t i;
+	int64_t next = soonest(m);
 
 	if (unread(m))
 		return 0;
 	if (m->stopped || m->count == HWTIMER_EVENTS_MAX)
 		return HWTIMER_NEVER;
-	for (i = 0; i < m->nr_timers; i++)
-		if (m->timers[i].state == PENDING && m->timers[i].due < next)
-			next = m->timers[i].due;
 	return next == HWTIMER_NEVER ? next : next - m->now;
 }
 
@@ -857,9 +902,7 @@ static void acknowledge(struct manual *m, uint32_t count)
 		if (timer)
 			finish(m, timer, timer->told);
 	}
-	m->count -= count;
-	m->read -= count;
-	memmove(m->events, m->events + count, m->count * sizeof(*m->events));
+	forget(m, count);
 	events_taken(m);
 }
 
@@ -896,7 +939,7 @@ static int do_ack(struct manual *m, const struct hwtimer_ack *ack)
 
 /*
  * Of a structure that grows, a program may know more than the @known bytes. As the module, refuses
- * what is not 0 there, or makes it 0. Returns 0 or a negative errno.
+ * what is not 0 there, or, in one that the program gets, makes it 0. Returns 0 or a negative errno.
  */
 static int check_rest(void *argument, size_t size, size_t known, bool in)
 {
@@ -905,9 +948,10 @@ static int check_rest(void *argument, size_t size, size_t known, bool in)
 	if (size < known)
 		return -EINVAL;
 	for (; known < size; known++) {
-		if (in && bytes[known])
+		if (!in)
+			bytes[known] = 0;
+		else if (bytes[known])
 			return -E2BIG;
-		bytes[known] = 0;
 	}
 	return 0;
 }
@@ -1024,8 +1068,7 @@ int hwt_manual_advance(struct manual *m, int64_t ns)
 	m->mover = hwt_this_thread();
 	if (ns >= 0 && ns < HWTIMER_NEVER - before) {
 		m->now += ns;
-		if (!m->stopped)
-			turn(m, before);
+		turn(m, before);
 	} else {
 		ns = -EINVAL;
 	}
@@ -1040,7 +1083,7 @@ void hwt_manual_free(struct manual *m)
 	if (m->event >= 0)
 		close(m->event);
 	free(m->timers);
-	free(m->due);
+	free(m->heap);
 	free(m);
 }
 

@@ -201,7 +201,8 @@ static int clock_need(struct hwt *hwt)
 	struct hwtimer_info info;
 	int err;
 
-	if (hwt->clock_known)
+	/* One on a manual clock says each time whether it is this process's. */
+	if (hwt->clock_known && !hwt->manual)
 		return 0;
 	err = hwt_info(hwt, &info);
 	if (err)

@@ -119,8 +119,9 @@ static void take_instance(struct next *next, const struct instance *instance,
 {
 	const struct place place = { .pid = instance->pid, .fd = instance->fd };
 	struct hwt *hwt;
+	int error = -place_open(&place, &hwt);
 
-	switch (-place_open(&place, &hwt)) {
+	switch (error) {
 	case 0:
 		take_timers(next, hwt, instance, begin);
 		hwt_close(hwt);
@@ -135,7 +136,8 @@ static void take_instance(struct next *next, const struct instance *instance,
 		next->unseen++;
 		break;
 	default:
-		err(1, "descriptor %d of process %d", place.fd, place.pid);
+		errx(1, "descriptor %d of process %d: %s", place.fd, place.pid,
+		     strerror(error));
 	}
 }
 

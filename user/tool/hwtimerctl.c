@@ -53,15 +53,26 @@ static bool is_long(const char *word, const struct option *options, int letter)
 	return options->name;
 }
 
+/* The word with the option optopt: getopt_long() passes a word only with its last letter. */
+static const char *word_at(char **argv)
+{
+	const char *next = argv[optind];
+
+	return next && *next == '-' && strchr(next + 1, optopt) ?
+		       next :
+		       argv[optind - 1];
+}
+
 /* The option that getopt_long() complains about, as the user has written it */
 static const char *complaint(char **argv, const struct option *options)
 {
 	static char option[3] = "-?";
 	const char *last = argv[optind - 1];
 
-	if (!optopt || optopt >= 128 || !isgraph(optopt) ||
-	    is_long(last, options, optopt))
+	if (!optopt || is_long(last, options, optopt))
 		return last;
+	if (!isgraph((unsigned char)optopt))
+		return word_at(argv);
 	option[1] = optopt;
 	return option;
 }
@@ -72,12 +83,10 @@ wrong_option(char **argv, const struct option *options)
 {
 	const char *word = complaint(argv, options);
 
-	/* getopt_long() takes -1s for an option -1, and has not passed the word yet. */
+	/* getopt_long() takes -1s for an option -1. */
 	if (isdigit((unsigned char)word[1]))
 		usage("\"%s\" is negative: times and counts begin at 0",
-		      argv[optind] && !strncmp(argv[optind], word, 2) ?
-			      argv[optind] :
-			      word);
+		      word_at(argv));
 	if (strncmp(word, "--", 2))
 		usage("unknown option: %s", word);
 	if (optopt)

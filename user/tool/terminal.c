@@ -133,9 +133,11 @@ void terminal_open(void)
 		at_exit = !atexit(terminal_close);
 }
 
-/* Restores the terminal. May be called more than once. */
+/* Restores the terminal, and what signals do. May be called more than once. */
 void terminal_close(void)
 {
+	unsigned int i;
+
 	if (!is_open)
 		return;
 	is_open = false;
@@ -143,6 +145,8 @@ void terminal_close(void)
 	if (keys)
 		tcsetattr(STDIN_FILENO, TCSANOW, &before);
 	fflush(stderr);
+	for (i = 0; i < NR_LEAVING; i++)
+		signal(leaving[i], SIG_DFL);
 	sigprocmask(SIG_SETMASK, &mask_before, NULL);
 }
 
@@ -150,7 +154,6 @@ void terminal_close(void)
 static void leave(int signal_nr)
 {
 	terminal_close();
-	signal(signal_nr, SIG_DFL);
 	raise(signal_nr);
 	terminal_open();
 }

@@ -27,7 +27,7 @@ main()
 	without_queue
 	configure
 	without_device
-	insmod /lib/modules/*/updates/dkms/hwtimer.ko || exit
+	insmod /lib/modules/*/updates/dkms/hwtimer.ko* || exit
 	chgrp hwtimer /dev/hwtimer
 	chmod 660 /dev/hwtimer
 	starts

@@ -79,6 +79,8 @@ class hwt_asio {
 					       std::move(on_event),
 					       std::move(on_error)))
 	{
+		/* A pass without a change does not call hwt_flush(). */
+		hwt_cache_time(hwt, 0);
 	}
 
 	hwt_asio(hwt_asio_library::io_context &context, struct hwt *hwt,
@@ -110,8 +112,6 @@ class hwt_asio {
 		loop->running = true;
 		loop->pid = getpid();
 		loop->starts++;
-		/* A pass without a change does not call hwt_flush(). */
-		hwt_cache_time(loop->hwt, 0);
 		hwt_wrap_callbacks(loop->hwt, &state::call_timer, loop.get());
 		hwt_on_change(loop->hwt, &state::changed, loop.get());
 		state::changed(loop.get());
@@ -411,10 +411,21 @@ class hwt_asio {
  * The waits are those of a steady_timer that never expires, and that the callback of the timer
  * object cancels. Handlers may run anywhere; all else belongs to the loop's thread, or strand.
  *
+ * An expiry is converted to the instance's clock when it is set, and follows that clock. There are
+ * no wait() and no cancel_one(), and a timer that was moved from can only be assigned to, or
+ * destroyed.
+ *
  * Such a wait takes 1.8 times the instructions of one of a steady_timer. Where each request pushes
  * a timeout out, use a timer object with a callback, for which that is a store.
  */
 class hwt_asio::timer {
+    public:
+	using executor_type = hwt_asio::executor;
+	using clock_type = std::chrono::steady_clock;
+	using duration = clock_type::duration;
+	using time_point = clock_type::time_point;
+
+    private:
 	struct data;
 
 	/* The waits that end together, and how: a positive errno, or 0: the timer has expired */
@@ -442,9 +453,8 @@ class hwt_asio::timer {
 
 	/* What waits know, wherever the timer is moved to */
 	struct data {
-		data(state &loop, std::chrono::steady_clock::time_point when)
-			: expiry(when)
-			, queue(loop.ready.get_executor(),
+		explicit data(state &loop)
+			: queue(loop.ready.get_executor(),
 				std::chrono::steady_clock::time_point::max())
 		{
 			hwt_timer_init(&object, loop.hwt, [](hwt_timer *due) {
@@ -468,22 +478,31 @@ class hwt_asio::timer {
 			return queue.cancel();
 		}
 
+		std::size_t expire(time_point when, duration delay)
+		{
+			std::chrono::nanoseconds ns = delay;
+
+			expiry = when;
+			deadline = hwt_now(object.hwt);
+			deadline += ns.count() > 0 ? ns.count() : 0;
+			return end(ECANCELED);
+		}
+
 		/* For a wait that was added */
 		void start()
 		{
-			auto now = std::chrono::steady_clock::now();
 			int err = 0;
 
 			if (hwt_timer_active(&object))
 				return;
-			if (expiry > now)
-				err = hwt_timer_start(&object,
-						      (expiry - now).count());
-			if (err || expiry <= now)
+			if (deadline > hwt_now(object.hwt))
+				err = hwt_timer_start_at(&object, deadline);
+			if (!hwt_timer_active(&object))
 				end(-err);
 		}
 
-		std::chrono::steady_clock::time_point expiry;
+		time_point expiry;
+		uint64_t deadline; /* the same, on the instance's clock */
 		hwt_asio_library::steady_timer queue;
 		std::shared_ptr<round> current; /* null: no wait */
 		struct hwt_timer object;
@@ -498,12 +517,13 @@ class hwt_asio::timer {
 			if (!begun->current)
 				begun->current = std::make_shared<round>(begun);
 			of = begun->current;
-			of->waits++;
 #if HWT_ASIO_VERSION >= 101900
 			self.reset_cancellation_state(
 				hwt_asio_library::enable_total_cancellation());
 #endif
+			/* It may throw. */
 			begun->queue.async_wait(std::move(self));
+			begun->current->waits++;
 			begun->start();
 		}
 
@@ -536,18 +556,14 @@ class hwt_asio::timer {
 	std::unique_ptr<data> own;
 
     public:
-	using executor_type = hwt_asio::executor;
-	using clock_type = std::chrono::steady_clock;
-	using duration = clock_type::duration;
-	using time_point = clock_type::time_point;
-
 	explicit timer(hwt_asio &timers, time_point when = time_point())
-		: own(new data(*timers.loop, when))
+		: own(new data(*timers.loop))
 	{
+		expires_at(when);
 	}
 
 	timer(hwt_asio &timers, duration delay)
-		: timer(timers)
+		: own(new data(*timers.loop))
 	{
 		expires_after(delay);
 	}
@@ -565,15 +581,18 @@ class hwt_asio::timer {
 	/* These return the number of waits that they have ended. */
 	std::size_t expires_at(time_point when)
 	{
-		own->expiry = when;
-		return cancel();
+		time_point now = clock_type::now();
+
+		return own->expire(when,
+				   when > now ? when - now : duration::zero());
 	}
 
 	std::size_t expires_after(duration delay)
 	{
 		time_point now = clock_type::now(), last = time_point::max();
 
-		return expires_at(delay < last - now ? now + delay : last);
+		return own->expire(delay < last - now ? now + delay : last,
+				   delay);
 	}
 
 	std::size_t cancel()

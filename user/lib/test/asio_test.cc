@@ -838,7 +838,100 @@ static void waits_of_another_thread()
 	});
 }
 
+/* Moves the clock of a manual instance by 10 s. So many waits have ended then. */
+static void check_after_ten_seconds(lib::io_context &context, size_t count)
+{
+	context.restart();
+	context.poll();
+	CHECK(!hwt_advance(instance, 10000000000));
+	context.restart();
+	context.poll();
+	CHECK(ends.size() == count);
+}
+
+/* Waits go by the manual clock, whenever they begin. What has expired stays so. */
+static void waits_on_a_manual_clock()
+{
+	lib::io_context context(1);
+
+	ends.clear();
+	CHECK(!hwt_open_manual(&instance, HWT_NONBLOCK));
+	{
+		hwt_asio timers(context, instance, nullptr);
+		timer one(timers, std::chrono::seconds(40));
+
+		CHECK(!timers.start());
+		wait(one);
+		check_after_ten_seconds(context, 0);
+		CHECK(one.cancel() == 1);
+		check_after_ten_seconds(context, 1);
+		CHECK(ends[0] == aborted);
+		wait(one);
+		check_after_ten_seconds(context, 1);
+		check_after_ten_seconds(context, 2);
+		CHECK(ends[1] == expired);
+		wait(one);
+		context.restart();
+		context.poll();
+		CHECK(ends.size() == 3 && ends[2] == expired);
+		one.expires_after(std::chrono::seconds(5));
+		wait(one);
+		check_after_ten_seconds(context, 4);
+	}
+	hwt_close(instance);
+}
+
 #if HWT_ASIO_VERSION >= 102000
+/* A handler for whose wait there is no memory */
+struct too_large {
+	template <typename Type> struct allocator : std::allocator<Type> {
+		allocator() = default;
+
+		template <typename Other> allocator(const allocator<Other> &)
+		{
+		}
+
+		Type *allocate(size_t)
+		{
+			throw std::bad_alloc();
+		}
+	};
+	using allocator_type = allocator<int>;
+
+	allocator_type get_allocator() const noexcept
+	{
+		return allocator_type();
+	}
+
+	void operator()(const hwt_asio_error &)
+	{
+	}
+};
+
+/* A wait that has not begun does not keep the loop. */
+static void a_wait_has_no_memory()
+{
+	with_loop([](lib::io_context &context, hwt_asio &timers) {
+		lib::cancellation_signal signal;
+		timer one(timers, never);
+		bool thrown = false;
+
+		try {
+			one.async_wait(too_large());
+		} catch (const std::bad_alloc &) {
+			thrown = true;
+		}
+		CHECK(thrown);
+		one.async_wait(
+			lib::bind_cancellation_slot(signal.slot(), note));
+		check_none_ends(context);
+		signal.emit(lib::cancellation_type::all);
+		context.poll();
+		CHECK(context.stopped());
+		check_ends(context, 1, aborted);
+	});
+}
+
 /* It begins when it is told so, and then waits for the expiry of that time. */
 static void deferred()
 {
@@ -982,7 +1075,9 @@ int main()
 	no_memory();
 	a_stopped_adapter_waits();
 	waits_of_another_thread();
+	waits_on_a_manual_clock();
 #if HWT_ASIO_VERSION >= 102000
+	a_wait_has_no_memory();
 	deferred();
 	cancellation_slots(lib::cancellation_type::terminal);
 	cancellation_slots(lib::cancellation_type::total);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,14 +87,12 @@ static void expect_event(const struct hwtimer_event *event, int64_t tick,
 	*latest = queued;
 }
 
-static void random_timers(void)
+/* Some get their deadline later, and among them are some that are cancelled. */
+static void schedule_random(int64_t tick)
 {
-	int64_t tick = 10000 + pick(20 * MS), latest = START, now;
-	struct hwtimer_event event;
-	uint64_t remaining;
-	unsigned int i;
+	uint64_t cancelled[N];
+	unsigned int i, n = 0;
 
-	begin_with((struct hwtimer_setup){ .tick = tick });
 	for (i = 0; i < N; i++) {
 		struct hwtimer_request request = {
 			.flags = HWTIMER_REQ_ABSTIME,
@@ -106,7 +105,27 @@ static void random_timers(void)
 		slacks[i] = request.slack;
 		came[i] = false;
 		CHECK(!hwt_schedule_request(hwt, &request));
+		if (pick(2))
+			CHECK(!hwt_schedule(hwt, pick(200 * tick), N,
+					    &cancelled[n++]));
+		if (pick(2))
+			continue;
+		deadlines[i] = START + 1 + pick(200 * tick);
+		CHECK(!hwt_reschedule_at(hwt, request.id, deadlines[i]));
 	}
+	while (n--)
+		CHECK(!hwt_cancel(hwt, cancelled[n]));
+}
+
+static void random_timers(void)
+{
+	int64_t tick = 10000 + pick(20 * MS), latest = START, now;
+	struct hwtimer_event event;
+	uint64_t remaining;
+	unsigned int i;
+
+	begin_with((struct hwtimer_setup){ .tick = tick });
+	schedule_random(tick);
 	do {
 		CHECK(!hwt_advance(hwt,
 				   pick(3) ? pick(40 * tick) : pick(tick)));
@@ -245,6 +264,11 @@ static void sizes(void)
 		struct hwtimer_setup setup;
 		char more[8];
 	} setup = { .setup.tick = 5 * MS };
+	/* Where nobody may write */
+	static const struct {
+		struct hwtimer_setup setup;
+		char more[8];
+	} constant = { .setup.tick = 7 * MS };
 
 	begin(HWT_NONBLOCK);
 	memset(&longer, 0xff, sizeof(longer));
@@ -255,6 +279,8 @@ static void sizes(void)
 	CHECK(hwt_setup_sized(hwt, &setup.setup, 8) == -EINVAL);
 	CHECK(!hwt_setup_sized(hwt, &setup.setup, sizeof(setup)));
 	CHECK(!hwt_info(hwt, &longer.info) && longer.info.tick == 5 * MS);
+	CHECK(!hwt_setup_sized(hwt, &constant.setup, sizeof(constant)));
+	CHECK(!hwt_info(hwt, &longer.info) && longer.info.tick == 7 * MS);
 	setup.more[7] = 1;
 	CHECK(hwt_setup_sized(hwt, &setup.setup, sizeof(setup)) == -E2BIG);
 	CHECK(hwt_read(hwt, NULL, 0) == -EINVAL);
@@ -347,6 +373,44 @@ static void waits(void)
 	hwt_close(hwt);
 }
 
+static int answer;
+static bool answered;
+
+static void *read_one(void *arg)
+{
+	struct hwtimer_event event;
+
+	(void)arg;
+	answer = hwt_read(hwt, &event, 1);
+	__atomic_store_n(&answered, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void interrupted(int signal)
+{
+	(void)signal;
+}
+
+/* The thread that has moved the clock has ended. A new one, in its place in memory, waits. */
+static void waits_in_the_place_of_another(void)
+{
+	const struct sigaction action = { .sa_handler = interrupted };
+	pthread_t thread;
+
+	begin(0);
+	CHECK(!sigaction(SIGUSR1, &action, NULL));
+	CHECK(!pthread_create(&thread, NULL, advance_later, NULL));
+	CHECK(!pthread_join(thread, NULL));
+	CHECK(!pthread_create(&thread, NULL, read_one, NULL));
+	while (!__atomic_load_n(&answered, __ATOMIC_ACQUIRE)) {
+		CHECK(!pthread_kill(thread, SIGUSR1));
+		sched_yield();
+	}
+	CHECK(!pthread_join(thread, NULL));
+	CHECK(answer == -EINTR);
+	hwt_close(hwt);
+}
+
 /* ---- readiness ---- */
 
 static void notify(void)
@@ -398,15 +462,15 @@ static void edges(void)
 static void full(void)
 {
 	struct hwtimer_event event;
-	unsigned int i, count = HWTIMER_EVENTS_MAX + 1000;
+	unsigned int i, more = 100000, count = HWTIMER_EVENTS_MAX + more;
 	uint64_t remaining;
 
 	begin(HWT_NONBLOCK);
 	for (i = 0; i < count; i++)
-		CHECK(!hwt_schedule(hwt, (1 + i / 2) * MS, i, NULL));
+		CHECK(!hwt_schedule(hwt, (1 + i / 50) * MS, i, NULL));
 	CHECK(!hwt_notify(hwt, HWTIMER_EVENTS_MAX, 0));
 	CHECK(!hwt_advance(hwt, 3 * SECOND) && ready());
-	CHECK(stats().ready == HWTIMER_EVENTS_MAX && stats().pending == 1000);
+	CHECK(stats().ready == HWTIMER_EVENTS_MAX && stats().pending == more);
 	for (i = 0; i < count; i++) {
 		CHECK(hwt_next(hwt, &event) == 1 && event.user_data == i);
 		/* Those that came late for the reader's sake are as late as it. */
@@ -509,6 +573,8 @@ static void forks(void)
 	begin(HWT_NONBLOCK);
 	CHECK(!hwt_schedule(hwt, MS, 0, NULL));
 	hwt_timer_init(&timer, hwt, (hwt_timer_callback)abort);
+	/* It knows its clock, which the child can therefore not ask for. */
+	CHECK(hwt_now(hwt) == START);
 	if (!fork()) {
 		CHECK(hwt_schedule(hwt, MS, 0, NULL) == -EBADF);
 		CHECK(hwt_advance(hwt, SECOND) == -EBADF);
@@ -694,6 +760,7 @@ int main(int argc, char **argv)
 	advance_refuses();
 	ends_of_time();
 	waits();
+	waits_in_the_place_of_another();
 	notify();
 	edges();
 	full();

@@ -84,7 +84,8 @@ def seconds(number: float) -> int:
     whole = math.floor(number)
     rest = (number - whole) * 10**9
     nearest = round(rest)
-    written = abs(rest - nearest) <= math.ulp(number) * 0.5e9
+    # So much may writing it, and multiplying it, have changed.
+    written = abs(rest - nearest) <= math.ulp(number) * 0.5e9 + math.ulp(rest)
     return whole * 10**9 + (nearest if written else math.ceil(rest))
 
 

@@ -67,6 +67,13 @@ class TimerHandle(asyncio.TimerHandle, Timer):
             self._timers._fail(error, [self])
 
 
+def _written(delay: float, when: float) -> float:
+    """@delay as it was before the time of the loop was added to it, which made it @when, and
+    subtracted again: what that has changed would make it a tick."""
+    whole = round(delay, 6)
+    return whole if abs(delay - whole) <= 4 * math.ulp(when) else delay
+
+
 def _delay_ns(delay: float) -> int:
     """As seconds(), and what the kernel takes for never: asyncio takes math.inf, too."""
     if math.isinf(delay):
@@ -91,8 +98,10 @@ class LoopTimers:
         loop = loop or asyncio.get_running_loop()
         self.instance = Instance(tick=tick, manual=manual)
         self._loop = loop
-        self._start = loop.time() - self.instance.now() / 1e9 if manual else None
-        self._monotonic = not manual and type(loop).time is asyncio.BaseEventLoop.time
+        # When the clock that the program moves began, by loop.time() and by itself
+        self._start = (loop.time(), self.instance.now()) if manual else None
+        self._monotonic = not manual and \
+            getattr(loop.time, "__func__", None) is asyncio.BaseEventLoop.time
         self._error: Optional[OSError] = None
         try:
             loop.add_reader(self.instance.fileno(), _Reader(self))
@@ -156,8 +165,10 @@ class LoopTimers:
     def time(self) -> float:
         """The time by which call_at() and reschedule() go: loop.time(). With manual=True, that of
         the beginning, and what advance() has added."""
-        return self._loop.time() if self._start is None else \
-            self._start + self.instance.now() / 1e9
+        if self._start is None:
+            return self._loop.time()
+        start, ns = self._start
+        return start + (self.instance.now() - ns) / 1e9
 
     def _call(self, when: float, callback: Callable[..., object], args: tuple[Any, ...],
               context: Optional[contextvars.Context],
@@ -174,9 +185,7 @@ class LoopTimers:
         # stands still between here and the kernel.
         absolute = self._monotonic and 0 <= when < CENTURY
         if not absolute:
-            delay = when - self.time()
-            # What adding and subtracting has changed would make it a tick.
-            time = _delay_ns(delay if self._start is None else round(delay, 6))
+            time = _delay_ns(_written(when - self.time(), when))
         handle._start(_request(absolute, seconds(when) if absolute else time,
                                CALLBACK_DATA, 0, 0, 0, False))
         handle._armed = when

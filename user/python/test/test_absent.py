@@ -4,6 +4,7 @@
 import asyncio
 import errno
 import os
+import random
 import unittest
 
 import hwtimer
@@ -38,3 +39,11 @@ class Seconds(unittest.TestCase):
                                  (-1, -10**9), (-0.5, -500000000)):
             with self.subTest(number):
                 self.assertEqual(hwtimer.seconds(number), expected)
+
+    def test_go_by_what_was_written(self):
+        rng = random.Random(4)
+        for digits in range(13):
+            for _ in range(2000):
+                number = rng.randrange(10 ** rng.randrange(1, min(digits + 6, 15) + 1))
+                self.assertEqual(hwtimer.seconds(number / 10**digits),
+                                 -(-number * 10**9 // 10**digits), (number, digits))

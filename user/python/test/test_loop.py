@@ -116,6 +116,19 @@ class CallLater(unittest.IsolatedAsyncioTestCase):
         await called
         self.assertGreaterEqual(loop.time(), when)
 
+    async def test_a_loop_with_a_time_of_its_own(self):
+        """As that of uvloop, and those of programs that set it"""
+        loop = asyncio.get_running_loop()
+        for ahead in (-0.5, 0.5):
+            with mock.patch.object(loop, "time", lambda: time.monotonic() + ahead):
+                with hwtimer.LoopTimers() as timers:
+                    await timers.sleep(0.001)
+                    when = loop.time() + 0.1
+                    called = [timers.call_at(when, lambda: called.append(loop.time()))]
+                    while len(called) < 2:
+                        await asyncio.sleep(0)
+            self.assertGreaterEqual(called[1], when)
+
     async def test_order(self):
         loop = asyncio.get_running_loop()
         lead, start, called, handles = 0.01, 0, [], []

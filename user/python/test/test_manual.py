@@ -3,12 +3,14 @@
 
 import asyncio
 import errno
+import math
 import os
 import random
 import select
 import threading
 import time
 import unittest
+from unittest import mock
 
 import hwtimer
 
@@ -175,6 +177,27 @@ class InALoop(unittest.IsolatedAsyncioTestCase):
         self.timers.call_at(self.timers.time() + 0.1, self.say, "at")
         await self.timers.advance(0.1)
         self.assertEqual(self.said[1:], [("at", 3.2)])
+
+    async def test_to_the_tick(self):
+        """Whatever the loop's time is to which delays are added, a timer comes at the tick for
+        which it was asked, and one that is asked for later than that comes with the next."""
+        rng = random.Random(2)
+        asyncio.get_running_loop().slow_callback_duration = math.inf
+        for start in (0, 5700.123456789, 3e6 + 0.1, 1e8 + 0.3):
+            with mock.patch.object(asyncio.get_running_loop(), "time", return_value=start), \
+                    hwtimer.LoopTimers(manual=True) as self.timers:
+                for _ in range(300):
+                    await self.timers.advance(rng.randrange(5000) / 1000)
+                    delay = rng.randrange(1, 5000) / 1000
+                    self.timers.call_later(delay, self.say, "at")
+                    self.timers.call_later(delay + 4e-7, self.say, "after")
+                    await self.timers.advance(round(delay - 0.001, 3))
+                    self.assertEqual(self.said, [])
+                    await self.timers.advance(0.001)
+                    self.assertEqual([what for what, _ in self.said], ["at"])
+                    await self.timers.advance(0.001)
+                    self.assertEqual([what for what, _ in self.said], ["at", "after"])
+                    self.said.clear()
 
     async def test_push_by_hwtimers_time(self):
         """The program under test knows nothing of the clock, so asks for the time of its timers."""
