@@ -143,8 +143,9 @@ TEST_F(realtime, no_ordinary_thread_on_the_way)
 		}
 	}
 	fclose(trace);
-	EXPECT_LE(TRACED, interrupts);
-	EXPECT_LE(TRACED, wakings);
+	/* Not each: a worker that is still awake when a timer becomes due is not woken. */
+	EXPECT_LT(0, interrupts);
+	EXPECT_LT(0, wakings);
 }
 
 /* ---- lateness ---- */
