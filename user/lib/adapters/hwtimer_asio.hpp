@@ -484,7 +484,8 @@ class hwt_asio::timer {
 
 			expiry = when;
 			deadline = hwt_now(object.hwt);
-			deadline += ns.count() > 0 ? ns.count() : 0;
+			if (ns.count() > 0)
+				deadline += static_cast<uint64_t>(ns.count());
 			return end(ECANCELED);
 		}
 
