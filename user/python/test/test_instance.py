@@ -17,8 +17,10 @@ HOUR = 3600 * 10**9
 class WithInstance(unittest.TestCase):
     """Tests that have an instance, and a way to name an errno"""
 
+    manual = False
+
     def setUp(self):
-        self.timers = hwtimer.Instance()
+        self.timers = hwtimer.Instance(manual=self.manual)
         self.addCleanup(self.timers.close)
 
     def fails(self, number, text, function, *args, **named):

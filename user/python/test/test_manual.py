@@ -13,23 +13,14 @@ import unittest
 from unittest import mock
 
 import hwtimer
+from test_instance import MS, WithInstance
 
-MS = 10**6
 SECOND = 10**9
 START = 86400 * SECOND
 
 
-class Manual(unittest.TestCase):
-    def setUp(self):
-        self.timers = hwtimer.Instance(manual=True)
-        self.addCleanup(self.timers.close)
-
-    def fails(self, number, text, function, *args, **named):
-        """@function must fail with errno @number, and its message have @text."""
-        with self.assertRaises(OSError) as caught:
-            function(*args, **named)
-        self.assertEqual(caught.exception.errno, number, caught.exception)
-        self.assertIn(text, str(caught.exception))
+class Manual(WithInstance):
+    manual = True
 
     def test_never_early_and_in_order(self):
         rng = random.Random(1)

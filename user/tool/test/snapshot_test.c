@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "../revival.h"
 #include "../snapshot.h"
+#include "expect.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -25,16 +26,6 @@
 
 /* Longest file that is tried */
 #define ROOM 8192
-
-static unsigned int failures;
-
-#define EXPECT(condition)                                                  \
-	do {                                                               \
-		if (!(condition)) {                                        \
-			failures++;                                        \
-			printf("line %d: not %s\n", __LINE__, #condition); \
-		}                                                          \
-	} while (0)
 
 static uint64_t next_random(void)
 {

@@ -6,22 +6,13 @@
  */
 #define _GNU_SOURCE
 #include "../view.h"
+#include "expect.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SECOND 1000000000ULL
-
-static unsigned int failures;
-
-#define EXPECT(condition)                                                  \
-	do {                                                               \
-		if (!(condition)) {                                        \
-			failures++;                                        \
-			printf("line %d: not %s\n", __LINE__, #condition); \
-		}                                                          \
-	} while (0)
 
 /* Adds an instance, @events of which were late by what is bucket @late. */
 static void add(struct instances *instances, const char *comm, uint64_t pending,
