@@ -72,6 +72,7 @@ INDEX_RETRY_AGE=10
 LATER_SUITES="trixie-backports forky-backports forky sid experimental"
 
 UML_SCHED_CLOCK=$VM_DIR/uml-sched-clock.c
+UML_UACCESS=$VM_DIR/uml-uaccess.c
 KCSAN_WATCH=$VM_DIR/kcsan-watch.c
 
 main()
@@ -273,7 +274,7 @@ recipe_hash()
 		echo "$RECIPE"
 		[ -z "$config" ] || { "${CROSS_COMPILE}gcc" --version; printf '%s\n' "$config"; }
 		case $1 in
-		uml-*) cat "$UML_SCHED_CLOCK" && make_options "$1" ;;
+		uml-*) cat "$UML_SCHED_CLOCK" "$UML_UACCESS" && declare -f edit_uml && make_options "$1" ;;
 		kcsan-*) cat "$KCSAN_WATCH" && declare -f edit_kcsan edit_kunit ;;
 		kmsan-*) "clang$LLVM_VERSION" --version && declare -f edit_kunit ;;
 		redis | systemd) declare -f make_root "add_$1" add_libraries ;;
@@ -831,7 +832,7 @@ make_uml()
 	local name=$1 version=$2 dir=$3
 
 	unpack_source "$name" "$version" "$dir/src" "${NEVER_BUILT[@]}"
-	cat "$UML_SCHED_CLOCK" >>"$dir/src/arch/um/kernel/time.c"
+	edit_uml "$dir/src/arch/um/kernel"
 	configure "$dir/src" "$name"
 	# `modules` writes Module.symvers, though no module is built.
 	# shellcheck disable=SC2046 # one word each
@@ -846,6 +847,22 @@ make_uml()
 	(cd "$dir/src" && cp --parents --recursive arch/x86/Makefile* \
 		arch/x86/include arch/x86/um/asm arch/x86/um/shared \
 		"$dir/entry/build")
+}
+
+# edit_uml DIRECTORY: gives the scheduler a clock, and has the kernel copy from and to no page that
+# another thread takes away meanwhile
+edit_uml()
+{
+	cat "$UML_SCHED_CLOCK" >>"$1/time.c"
+	edit "$1/skas/uaccess.c" \
+		-e 's/^\tpte_t \*pte;$/&\n\tspinlock_t *lock;/' \
+		-e 's/pte = maybe_map(\(.*\));/pte = map_locked(\1, \&lock);/' \
+		-e 's/^\tpagefault_enable();/&\n\tpte_unmap_unlock(pte, lock);/' \
+		-e 's/^\tif (!pte_present(\*pte))$/\tif (pte \&\& !pte_present(*pte))/' \
+		-e "/^static int do_op_one_page/{
+			r $UML_UACCESS
+			N
+			}"
 }
 
 # make_options NAME: variables for the kernel's make. The sanitizers check what the module
