@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * test/vm/kernel.sh puts this into arch/um/kernel/skas/uaccess.c of User-Mode Linux, below
  * maybe_map(), and has its callers call this instead. maybe_map() alone returns the entry of a page
@@ -20,4 +21,3 @@ static pte_t *map_locked(unsigned long virt, int is_write, spinlock_t **lock)
 	}
 	return NULL;
 }
-
