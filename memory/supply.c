@@ -15,14 +15,9 @@ static u32 chunks_missing(const struct hwtimer_instance *instance,
 {
 	struct hwtimer_outlook outlook =
 		hwtimer_demand_outlook(instance, demand);
-	u32 spares = instance->pool.spares;
-	u32 wanted;
+	u32 wanted = hwtimer_wheel_reserve(&instance->wheel, &outlook);
 
-	/* That is enough for an instance with few timers, and quickly computed. */
-	if (hwtimer_outlook_chunks(&outlook) <= spares)
-		return 0;
-	wanted = hwtimer_wheel_reserve(&instance->wheel, &outlook);
-	return wanted - min(wanted, spares);
+	return wanted - min(wanted, instance->pool.spares);
 }
 
 /*
@@ -429,22 +424,16 @@ supply_ample(const struct hwtimer_instance *instance,
 {
 	u64 most = (u64)demand->timers + demand->moves + demand->periodic +
 		   demand->extensions + instance->periodic;
+	u64 entries = instance->wheel.entries + most;
 	const struct hwtimer_outlook outlook = {
 		.live = instance->stats.pending + most,
 	};
 
 	return most <= hwtimer_table_spare(&instance->table) &&
-	       instance->wheel.entries + most <= instance->wheel.room &&
-	       hwtimer_outlook_chunks(&outlook) <= instance->pool.spares;
-}
-
-/* Whether nothing is missing to meet @demand, computed in full. */
-static noinline bool supply_enough(const struct hwtimer_instance *instance,
-				   const struct hwtimer_demand *demand)
-{
-	return !records_missing(instance, demand) &&
-	       !wheel_crowded(instance, demand) &&
-	       !chunks_missing(instance, demand);
+	       entries <= instance->wheel.room &&
+	       (hwtimer_outlook_chunks(&outlook) <= instance->pool.spares ||
+		hwtimer_wheel_chunks(&instance->wheel, entries) <=
+			instance->pool.chunks);
 }
 
 /**
@@ -465,8 +454,7 @@ int hwtimer_supply_reserve(struct hwtimer_instance *instance,
 {
 	spin_lock(&instance->lock);
 	if ((!demand->timers && !demand->moves) ||
-	    likely(supply_ample(instance, demand)) ||
-	    supply_enough(instance, demand))
+	    likely(supply_ample(instance, demand)))
 		return 0;
 	return supply_reserve_slowly(instance, demand);
 }

@@ -36,25 +36,32 @@ static void walk_append(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 }
 
 /*
- * Appends an entry of @tick to bucket @nr. Usually the last chunk has room. If walk_in() would
- * find a walk, the bucket has no chunk: the walk has taken them all. While a due bucket is being
- * walked, new entries wait in the bucket itself. Otherwise the walk might never end.
+ * Appends an entry to a bucket whose last chunk has no room. If a walk is in the bucket, it has
+ * taken all chunks. While a due bucket is being walked, new entries wait in the bucket itself.
+ * Otherwise the walk might never end.
  */
+static noinline void bucket_append_chunk(struct hwtimer_wheel *wheel, u32 nr,
+					 struct hwtimer_entry entry, u64 tick)
+{
+	struct hwtimer_walk *walk = walk_in(wheel, nr);
+
+	if (unlikely(walk)) {
+		walk_append(wheel, walk, entry, tick);
+		return;
+	}
+	hwtimer_queue_add_entry(&wheel->buckets[nr].entries, wheel->pool,
+				entry);
+	hwtimer_kind_occupy(wheel, nr, tick);
+}
+
+/* Appends an entry of @tick to bucket @nr. Usually the last chunk has room. */
 void hwtimer_bucket_append(struct hwtimer_wheel *wheel, u32 nr,
 			   struct hwtimer_entry entry, u64 tick)
 {
-	struct hwtimer_queue *entries = &wheel->buckets[nr].entries;
-
-	if (unlikely(!hwtimer_queue_try_entry(entries, entry))) {
-		struct hwtimer_walk *walk = walk_in(wheel, nr);
-
-		if (unlikely(walk)) {
-			walk_append(wheel, walk, entry, tick);
-			return;
-		}
-		hwtimer_queue_add_entry(entries, wheel->pool, entry);
-	}
-	hwtimer_kind_occupy(wheel, nr, tick);
+	if (likely(hwtimer_queue_try_entry(&wheel->buckets[nr].entries, entry)))
+		hwtimer_kind_occupy(wheel, nr, tick);
+	else
+		bucket_append_chunk(wheel, nr, entry, tick);
 }
 
 /**
@@ -79,24 +86,21 @@ struct hwtimer_intake hwtimer_intake_begin(struct hwtimer_wheel *wheel)
 }
 
 /**
- * hwtimer_intake_open - do what is left of hwtimer_intake_file()
- * @wheel: the wheel
+ * hwtimer_wheel_file - enter a timer into whatever bucket it belongs in
+ * @wheel: the wheel; the caller counts the entry
  * @entry: the entry of the timer's record
  * @tick: the tick at which the timer is to expire; lies ahead
- * @near: @tick is within the reach of the intake, so its bucket is in the lowest level
+ *
+ * Takes at most one chunk from the pool.
  */
-void hwtimer_intake_open(struct hwtimer_wheel *wheel,
-			 struct hwtimer_entry entry, u64 tick, bool near)
+void hwtimer_wheel_file(struct hwtimer_wheel *wheel, struct hwtimer_entry entry,
+			u64 tick)
 {
-	u32 nr;
-
-	if (unlikely(wheel->refile.active)) {
+	if (unlikely(wheel->refile.active))
 		hwtimer_refile_add(wheel, entry);
-		return;
-	}
-	nr = near ? tick & (wheel->shape.buckets - 1) :
-		    hwtimer_kind_place(wheel, tick);
-	hwtimer_bucket_append(wheel, nr, entry, tick);
+	else
+		hwtimer_bucket_append(wheel, hwtimer_kind_place(wheel, tick),
+				      entry, tick);
 }
 
 /**
@@ -112,10 +116,10 @@ void hwtimer_wheel_add(struct hwtimer_wheel *wheel,
 		       const struct hwtimer_record *record, u32 index)
 {
 	struct hwtimer_entry entry = { .index = index, .stamp = record->stamp };
-	struct hwtimer_intake intake = hwtimer_intake_begin(wheel);
+	u64 tick = hwtimer_record_tick(wheel, record);
 
-	hwtimer_intake_file(&intake, entry, hwtimer_record_tick(wheel, record));
-	hwtimer_intake_end(&intake, 1);
+	wheel->entries++;
+	hwtimer_wheel_file(wheel, entry, max(tick, wheel->current_tick + 1));
 }
 
 /**

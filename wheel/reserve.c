@@ -5,22 +5,6 @@
  */
 #include "wheel/kinds.h"
 
-/*
- * The maximum number of chunks that @entries entries can take, whatever happens to them.
- * No chunk is without an entry. All chunks of a bucket are full except two: the last one
- * of the entries that a walk kept, and the last one of those that came later. Each walk
- * may have begun one more chunk, and may have left one when it was cut.
- */
-static u64 chunks_at_most(const struct hwtimer_wheel *wheel, u64 entries)
-{
-	/* A rewind takes chunks out of their buckets without filling them up. */
-	unsigned int partial = wheel->rewinds ? 3 : 2;
-
-	return HWTIMER_WALKS_CHUNKS +
-	       min(entries, entries / HWTIMER_CHUNK_ENTRIES +
-				    partial * (u64)wheel->nr_buckets);
-}
-
 /* The number of the pool's chunks that are in the wheel's buckets. */
 static u64 chunks_in_use(const struct hwtimer_wheel *wheel)
 {
@@ -43,8 +27,8 @@ static u64 reserve_entries(const struct hwtimer_wheel *wheel,
 {
 	u64 news = (u64)outlook->adds + outlook->moves;
 	u64 postponed = wheel->postponed + outlook->moves;
-	u64 most =
-		chunks_at_most(wheel, wheel->entries + news + outlook->resting);
+	u64 most = hwtimer_wheel_chunks(wheel, wheel->entries + news +
+						       outlook->resting);
 	u64 few = 3 + news +
 		  min(postponed, 2 * (u64)wheel->nr_buckets + 4 +
 					 postponed / HWTIMER_CHUNK_ENTRIES);
@@ -77,7 +61,7 @@ u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel,
  *
  * At worst, each entry gets into a bucket of its own, with a chunk for each. A chunk of the
  * smaller wheel is free again when its last entry is filed. What reserve_entries() wants
- * for chunks_at_most() takes account of the chunks in use, so it stays valid; what it
+ * for hwtimer_wheel_chunks() takes account of the chunks in use, so it stays valid; what it
  * wants for a hashed wheel does not, and must be left when all is filed.
  *
  * Return: the number of spare chunks that the pool must hold.

@@ -299,6 +299,28 @@ static inline u64 hwtimer_outlook_chunks(const struct hwtimer_outlook *outlook)
 	return outlook->live + outlook->moves + HWTIMER_WALKS_CHUNKS;
 }
 
+/**
+ * hwtimer_wheel_chunks - the maximum number of chunks that entries can take
+ * @wheel: the wheel
+ * @entries: number of entries, live and dead
+ *
+ * No chunk is without an entry. All chunks of a bucket are full except two: the last one of the
+ * entries that a walk kept, and the last one of those that came later. Each walk may have begun
+ * one more chunk, and may have left one when it was cut. A rewind takes chunks out of their
+ * buckets without filling them up.
+ *
+ * Return: the number of chunks, whatever happens to the entries.
+ */
+static inline u64 hwtimer_wheel_chunks(const struct hwtimer_wheel *wheel,
+				       u64 entries)
+{
+	unsigned int partial = wheel->rewinds ? 3 : 2;
+
+	return HWTIMER_WALKS_CHUNKS +
+	       min(entries, entries / HWTIMER_CHUNK_ENTRIES +
+				    partial * (u64)wheel->nr_buckets);
+}
+
 size_t hwtimer_wheel_memory(const struct hwtimer_shape *shape);
 void hwtimer_wheel_set_tick(struct hwtimer_wheel *wheel, u64 tick, u64 base);
 void hwtimer_wheel_init(struct hwtimer_wheel *wheel,
@@ -316,6 +338,8 @@ u64 hwtimer_wheel_time_of(const struct hwtimer_wheel *wheel, u64 tick);
 u8 hwtimer_wheel_align(const struct hwtimer_wheel *wheel, u64 slack);
 u64 hwtimer_wheel_slack(const struct hwtimer_wheel *wheel, u8 align);
 
+void hwtimer_wheel_file(struct hwtimer_wheel *wheel, struct hwtimer_entry entry,
+			u64 tick);
 void hwtimer_wheel_add(struct hwtimer_wheel *wheel,
 		       const struct hwtimer_record *record, u32 index);
 void hwtimer_wheel_move(struct hwtimer_wheel *wheel,
@@ -430,7 +454,7 @@ static inline void hwtimer_wheel_remove(struct hwtimer_wheel *wheel,
 /*
  * Adding is inline for speed. A loop that adds timers copies the few facts that it needs of the
  * wheel once, and the compiler keeps them in registers. Read from the wheel itself, they would
- * have to be loaded again after each store to a bucket or a record. hwtimer_intake_open() files
+ * have to be loaded again after each store to a bucket or a record. hwtimer_wheel_file() files
  * the timers for which these facts are not enough.
  */
 
@@ -441,7 +465,7 @@ static inline void hwtimer_wheel_remove(struct hwtimer_wheel *wheel,
  * @buckets: copy of the wheel's
  * @first: the earliest tick for a new timer
  * @reach: an entry of one of the @reach ticks from @first on goes to bucket tick & @mask;
- *	for all others, hwtimer_intake_open() asks the wheel
+ *	for all others, hwtimer_wheel_file() asks the wheel
  * @mask: number of buckets of the lowest level minus 1
  */
 struct hwtimer_intake {
@@ -454,8 +478,6 @@ struct hwtimer_intake {
 };
 
 struct hwtimer_intake hwtimer_intake_begin(struct hwtimer_wheel *wheel);
-void hwtimer_intake_open(struct hwtimer_wheel *wheel,
-			 struct hwtimer_entry entry, u64 tick, bool near);
 
 /**
  * hwtimer_intake_file - enter a timer into a bucket
@@ -480,8 +502,8 @@ hwtimer_intake_file(const struct hwtimer_intake *intake,
 	 */
 	if (unlikely(!near || bucket->earliest > tick ||
 		     !hwtimer_queue_try_entry(&bucket->entries, entry)))
-		hwtimer_intake_open(intake->wheel, entry,
-				    max(tick, intake->first), near);
+		hwtimer_wheel_file(intake->wheel, entry,
+				   max(tick, intake->first));
 }
 
 /* To be called after hwtimer_intake_file() has filed @count entries. */
