@@ -25,7 +25,27 @@ main()
 	make_cgroup && cgroup="--cgroup $CGROUP"
 	set_processors 1
 	# shellcheck disable=SC2046,SC2086 # several words, or none
-	exec ./fuzz --module hwtimer.ko $(pace) $cgroup "$@"
+	./fuzz --module hwtimer.ko $(pace) $cgroup "$@" && return
+	[ ! -e /sys/module/hwtimer ] || users
+	return 1
+}
+
+# If the module cannot be unloaded, what there is says who still uses it.
+users()
+{
+	local process fd
+
+	echo "# references of the module: $(cat /sys/module/hwtimer/refcnt)"
+	sed 's/^/# /' /sys/kernel/debug/hwtimer/instances
+	for process in /proc/[0-9]*; do
+		[ -s "$process/cmdline" ] || continue
+		echo "# $process: $(tr '\0' ' ' <"$process/cmdline")"
+		grep '^State' "$process/status"
+		for fd in "$process"/fd/*; do
+			readlink "$fd"
+		done
+		cat "$process"/task/*/stack 2>/dev/null
+	done | sed 's/^/# /'
 }
 
 # Fewer steps in a phase, and fewer loads with a fault, if each takes long
