@@ -10,6 +10,7 @@
 #include "output.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The fuzzer itself passes no such number, see rng_hostile(). */
@@ -28,6 +29,19 @@ static const char *leaked(__u64 word)
 	return NULL;
 }
 
+/* Says what is around offset @i: who has written that may show from there. */
+static void show_around(const void *memory, size_t size, size_t i)
+{
+	size_t from = i > 64 ? i - 64 : 0;
+
+	for (size_t j = from; j + 8 <= size && j <= i + 64; j += 8) {
+		__u64 word;
+
+		memcpy(&word, (const char *)memory + j, 8);
+		printf("# %4zu: %016" PRIx64 "\n", j, (uint64_t)word);
+	}
+}
+
 /**
  * output_search - search for memory of the kernel that was given out
  * @call: the call that gave it out
@@ -42,10 +56,11 @@ void output_search(enum call call, const void *memory, size_t size)
 
 		memcpy(&word, (const char *)memory + i, 8);
 		what = leaked(word);
-		if (what)
-			wrong(WILD,
-			      "%s gave out %s: %#" PRIx64 " at offset %zu",
-			      call_name(call), what, (uint64_t)word, i);
+		if (!what)
+			continue;
+		wrong(WILD, "%s gave out %s: %#" PRIx64 " at offset %zu",
+		      call_name(call), what, (uint64_t)word, i);
+		show_around(memory, size, i);
 	}
 	tally_add(&tallies->checked, size);
 }
