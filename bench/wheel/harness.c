@@ -43,7 +43,7 @@ void harness_init(struct harness *harness, const struct hwtimer_shape *shape,
 	harness->memory = arena_alloc(hwtimer_wheel_memory(shape), 64);
 	harness->room = timers;
 	harness->ready = arena_alloc(timers * sizeof(*harness->ready), 64);
-	hwtimer_wheel_init(&harness->wheel, shape, harness->memory, 0,
+	hwtimer_wheel_init(&harness->wheel, shape, harness->memory,
 			   harness->now);
 }
 
