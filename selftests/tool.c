@@ -263,7 +263,7 @@ TEST_F(hwtimer, owners_are_shown)
 	unsigned int instances = 0;
 	char timers[32] = "";
 
-	if (access("/sys/kernel/debug/hwtimer/users", F_OK))
+	if (access("/sys/kernel/debug/hwtimer/instances", F_OK))
 		SKIP(return, "no debugfs");
 	ASSERT_EQ(20, dev_schedule_many(self->fd, 20, 0, HOUR, NULL));
 	EXPECT_EQ(0, run_tool("owners"));

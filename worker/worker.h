@@ -180,7 +180,7 @@ struct hwtimer_tenant_id {
 struct hwtimer_tenant *hwtimer_tenant_get(struct hwtimer_worker *worker,
 					  const struct hwtimer_tenant_id *id);
 void hwtimer_tenant_put(struct hwtimer_tenant *tenant);
-u64 hwtimer_tenant_spent(struct hwtimer_tenant *tenant, unsigned int *nr);
+u64 hwtimer_tenant_spent(const struct hwtimer_tenant *tenant);
 
 /* ---- worker.c ---- */
 
