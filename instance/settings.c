@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Checks settings against the limits of the module parameters, and sets those of instances.
+ * Checks the settings of instances, and sets them.
  */
 #include <linux/log2.h>
 #include <linux/module.h>
@@ -10,21 +10,7 @@
 
 #define HWTIMER_TICK_DEFAULT (1ULL * NSEC_PER_MSEC)
 #define HWTIMER_BUCKETS_DEFAULT 4096U
-
-/*
- * Highest limit of timers. SCHEDULE searches a bitmap for a slot with a free record. With
- * two records for each timer and 1,024 records in a slot, the bitmap has about 32 KiB.
- */
-#define HWTIMER_TIMERS_CEILING BIT(27)
-
-static unsigned int default_timers = 1U << 20;
-module_param(default_timers, uint, 0444);
-MODULE_PARM_DESC(default_timers,
-		 "Limit of pending timers and unread events of an instance");
-
-unsigned int hwtimer_max_timers = 1U << 24;
-module_param_named(max_timers, hwtimer_max_timers, uint, 0444);
-MODULE_PARM_DESC(max_timers, "Highest limit that SETUP may ask for");
+#define HWTIMER_TIMERS_DEFAULT BIT(20)
 
 static unsigned int default_kind = HWTIMER_KIND_HIERARCHICAL;
 module_param(default_kind, uint, 0444);
@@ -66,11 +52,11 @@ int hwtimer_settings_choose(struct hwtimer_settings *settings,
 	setup.tick = setup.tick ?: HWTIMER_TICK_DEFAULT;
 	setup.clock = setup.clock ?: HWTIMER_CLOCK_MONOTONIC;
 	setup.buckets = setup.buckets ?: HWTIMER_BUCKETS_DEFAULT;
-	setup.timers = setup.timers ?: default_timers;
+	setup.timers = setup.timers ?: HWTIMER_TIMERS_DEFAULT;
 
 	clock = hwtimer_clock_find(setup.clock);
 	if (!clock || !flags_valid(setup.flags, clock) ||
-	    !wheel_valid(&setup) || setup.timers > hwtimer_max_timers)
+	    !wheel_valid(&setup) || setup.timers > HWTIMER_TIMERS_MAX)
 		return -EINVAL;
 	*settings = (struct hwtimer_settings){
 		.shape = { .tick = setup.tick,
@@ -134,11 +120,7 @@ int hwtimer_settings_set(struct hwtimer_instance *instance,
  */
 bool hwtimer_settings_parameters_valid(void)
 {
-	return hwtimer_workers_in_range("max_timers", hwtimer_max_timers, 1,
-					HWTIMER_TIMERS_CEILING) &&
-	       hwtimer_workers_in_range("default_timers", default_timers, 1,
-					hwtimer_max_timers) &&
-	       hwtimer_workers_in_range("default_kind", default_kind,
+	return hwtimer_workers_in_range("default_kind", default_kind,
 					HWTIMER_KIND_HASHED,
 					HWTIMER_KIND_HIERARCHICAL);
 }

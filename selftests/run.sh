@@ -98,9 +98,9 @@ user_limits x   .     x     x     .       a        x     -        x     -       
 # off does
 PATCHING_PROGRAMS="trace realtime"
 
-# Programs that run alone, with small limits
-SMALL_PROGRAMS="limits user_limits"
-SMALL="default_timers=50 max_timers=50000 max_memory_user=1"
+# Programs that run alone, with a small limit
+SMALL_PROGRAMS="user_limits"
+SMALL="max_memory_user=1"
 
 # The entries of the table with which a program runs
 WANTED=x
@@ -437,7 +437,7 @@ check_module()
 		check_priority
 	else
 		skip "all module parameters" "most are tried on faster kernels only"
-		check_refused default_timers default_timers=101 max_timers=100
+		check_refused workers workers=65
 		check_refused rt_prio rt_prio=100
 	fi
 	check_workers
@@ -451,8 +451,7 @@ check_parameters()
 	local parameters kind
 
 	load || return
-	for parameters in default_timers max_timers max_memory_user default_kind \
-		workers; do
+	for parameters in max_memory_user default_kind workers; do
 		check "$parameters has a default" \
 			[ "$(parameter $parameters)" -gt 0 ]
 	done
@@ -461,8 +460,6 @@ check_parameters()
 	unload
 	# shellcheck disable=SC2086 # several parameters
 	load $SMALL || return
-	check "default_timers can be chosen" [ "$(parameter default_timers)" = 50 ]
-	check "max_timers can be chosen" [ "$(parameter max_timers)" = 50000 ]
 	check "max_memory_user can be chosen" \
 		[ "$(parameter max_memory_user)" = 1 ]
 	unload
@@ -477,10 +474,6 @@ check_parameters()
 	check_refused workers workers=65
 	check_refused workers workers=-1
 	check_refused workers workers=many
-	check_refused default_timers default_timers=0
-	check_refused max_timers max_timers=0
-	check_refused default_timers default_timers=101 max_timers=100
-	check_refused max_timers max_timers=99999999999
 	check_refused rt_prio rt_prio=100
 	check_refused rt_prio rt_prio=-1
 	check_refused max_memory_user max_memory_user=-1
