@@ -28,7 +28,6 @@ struct io_uring_cmd;
  */
 #define HWTIMER_TIMERS_MAX BIT(27)
 
-bool hwtimer_settings_parameters_valid(void);
 struct hwtimer_settings hwtimer_settings_default(void);
 int hwtimer_settings_choose(struct hwtimer_settings *settings,
 			    const struct hwtimer_setup *argument);

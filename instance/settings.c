@@ -3,7 +3,6 @@
  * Checks the settings of instances, and sets them.
  */
 #include <linux/log2.h>
-#include <linux/module.h>
 
 #include "hwtimer.h"
 #include "instance/instance.h"
@@ -11,10 +10,6 @@
 #define HWTIMER_TICK_DEFAULT (1ULL * NSEC_PER_MSEC)
 #define HWTIMER_BUCKETS_DEFAULT 4096U
 #define HWTIMER_TIMERS_DEFAULT BIT(20)
-
-static unsigned int default_kind = HWTIMER_KIND_HIERARCHICAL;
-module_param(default_kind, uint, 0444);
-MODULE_PARM_DESC(default_kind, "Kind of wheel: 1 hashed, 2 hierarchical");
 
 static bool flags_valid(u32 flags, const struct hwtimer_clock_desc *clock)
 {
@@ -48,7 +43,7 @@ int hwtimer_settings_choose(struct hwtimer_settings *settings,
 	const struct hwtimer_clock_desc *clock;
 	struct hwtimer_setup setup = *argument;
 
-	setup.kind = setup.kind ?: default_kind;
+	setup.kind = setup.kind ?: HWTIMER_KIND_HIERARCHICAL;
 	setup.tick = setup.tick ?: HWTIMER_TICK_DEFAULT;
 	setup.clock = setup.clock ?: HWTIMER_CLOCK_MONOTONIC;
 	setup.buckets = setup.buckets ?: HWTIMER_BUCKETS_DEFAULT;
@@ -79,7 +74,6 @@ struct hwtimer_settings hwtimer_settings_default(void)
 	const struct hwtimer_setup defaults = {};
 	struct hwtimer_settings settings = {};
 
-	/* Valid, as the module does not load with invalid parameters. */
 	hwtimer_settings_choose(&settings, &defaults);
 	return settings;
 }
@@ -111,16 +105,4 @@ int hwtimer_settings_set(struct hwtimer_instance *instance,
 	spin_unlock(&instance->lock);
 	mutex_unlock(&instance->setup);
 	return err;
-}
-
-/**
- * hwtimer_settings_parameters_valid - check this file's module parameters
- *
- * Return: whether all are in range; the log names the first that is not. Any context.
- */
-bool hwtimer_settings_parameters_valid(void)
-{
-	return hwtimer_workers_in_range("default_kind", default_kind,
-					HWTIMER_KIND_HASHED,
-					HWTIMER_KIND_HIERARCHICAL);
 }

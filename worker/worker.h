@@ -194,8 +194,6 @@ void hwtimer_worker_free(struct hwtimer_worker *worker);
 /* The highest number of workers */
 #define HWTIMER_WORKERS_MAX 64
 
-bool hwtimer_workers_in_range(const char *name, unsigned int value,
-			      unsigned int min, unsigned int max);
 bool hwtimer_workers_parameters_valid(void);
 struct hwtimer_tenant_id hwtimer_workers_caller(void);
 struct hwtimer_tenant *

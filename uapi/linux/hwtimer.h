@@ -65,7 +65,7 @@
 
 /**
  * enum hwtimer_kind - kinds of wheel, for hwtimer_setup.kind
- * @HWTIMER_KIND_DEFAULT: the kind that the module's parameter default_kind names
+ * @HWTIMER_KIND_DEFAULT: HWTIMER_KIND_HIERARCHICAL
  * @HWTIMER_KIND_HASHED: the hashed wheel: a timer's bucket is its tick modulo the
  *	number of buckets. For delays of at most a few rounds (a round is tick x
  *	buckets)
