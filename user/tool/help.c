@@ -36,10 +36,8 @@ const struct command help_commands[] = {
 	  "  -p, --pid PID        only the instances of this process\n"
 	  "  -t, --title TEXT     a title instead of the machine's name\n"
 	  "  -S, --script         print the input for gnuplot, and draw nothing\n" },
-	{ "metrics", command_metrics,
-	  "[--prometheus] [--output FILE] [--from FILE]",
-	  "counters and lateness as OpenMetrics",
-	  "  -P, --prometheus     print the older text format, for node_exporter\n"
+	{ "metrics", command_metrics, "[--output FILE] [--from FILE]",
+	  "counters and lateness for Prometheus",
 	  "  -o, --output FILE    replace FILE, at one go\n"
 	  "  -f, --from FILE      show the last line of 'stats --json' in FILE\n" },
 	{ "list", command_list, "PID FD | --fd N  [--sort] [--json]",
