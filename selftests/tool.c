@@ -1202,14 +1202,14 @@ TEST_F(hwtimer, next_counts_what_it_may_not_list)
 TEST_F(hwtimer, plot_writes_what_gnuplot_is_told)
 {
 	ASSERT_NE(0, dev_every(self->fd, 0, MS, 0));
-	EXPECT_EQ(0, run_tool("plot --script --count 4 --interval 30ms x.svg"));
+	EXPECT_EQ(0, run_tool("plot --script -s 90ms --interval 30ms x.svg"));
 	EXPECT_TRUE(says("set terminal svg"));
 	EXPECT_TRUE(says("set output './x.svg'"));
 	EXPECT_TRUE(says("$points << EOD\n"));
 	EXPECT_FALSE(says("$points << EOD\nEOD"));
 	EXPECT_TRUE(says("$lateness << EOD\n"));
 	/* A test machine has no gnuplot. */
-	EXPECT_EQ(1, run_tool("plot --count 2 --interval 10ms x.png"));
+	EXPECT_EQ(1, run_tool("plot --seconds 10ms --interval 10ms x.png"));
 	EXPECT_TRUE(says("apt install gnuplot"));
 }
 
@@ -1226,7 +1226,7 @@ TEST_F(hwtimer, plot_shows_what_a_process_shares)
 	ASSERT_LE(0, child);
 	ASSERT_NE(0, dev_every(self->fd, 0, MS, 0));
 	snprintf(arguments, sizeof(arguments),
-		 "plot --script --count 2 --interval 10ms --pid %d x.png",
+		 "plot --script --seconds 10ms --interval 10ms --pid %d x.png",
 		 child);
 	EXPECT_EQ(0, run_tool(arguments));
 	EXPECT_TRUE(says(": 1 instance,"))
@@ -1234,7 +1234,7 @@ TEST_F(hwtimer, plot_shows_what_a_process_shares)
 		TH_LOG("%s", output);
 	}
 	snprintf(arguments, sizeof(arguments),
-		 "plot --script --count 2 --interval 10ms --pid %d x.png",
+		 "plot --script --seconds 10ms --interval 10ms --pid %d x.png",
 		 getpid());
 	EXPECT_EQ(0, run_tool(arguments));
 	EXPECT_TRUE(says(": 1 instance,"));
@@ -1248,7 +1248,7 @@ TEST(without_instances_it_says_so)
 	EXPECT_TRUE(says("No process"));
 	EXPECT_EQ(0, run_tool("next"));
 	EXPECT_TRUE(says("No process"));
-	EXPECT_EQ(1, run_tool("plot --script --count 2 --interval 10ms x.png"));
+	EXPECT_EQ(1, run_tool("plot --script -s 10ms --interval 10ms x.png"));
 	EXPECT_TRUE(says("no process"));
 }
 

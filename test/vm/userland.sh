@@ -983,10 +983,7 @@ titles()
 		grep "title 'hwtimer on it''s a host, 2025-11-24 1.:..:.. .*: 1 instance, 5.00s'" \
 			"$ROOT/script" &&
 		grep 'late by less than: 50% 768ns, .*99.9% 768ns' "$ROOT/script" &&
-		grep 'MiB' "$ROOT/script" && grep 'set logscale y' "$ROOT/script" ||
-		return
-	hwtimerctl plot --script --from "$ROOT/records" x.svg --title 'my title' |
-		grep "title 'my title, 2025"
+		grep 'MiB' "$ROOT/script" && grep 'set logscale y' "$ROOT/script"
 }
 
 # The picture is opened before anything is recorded, and is whole or not there.
@@ -1345,7 +1342,6 @@ wrong_arguments()
 		says 2 'name of a file' plot x.png y.png &&
 		says 2 '\.png' plot .png &&
 		says 2 '--seconds' plot x.png --seconds soon &&
-		says 2 'too short' plot x.png --count 1 &&
 		says 2 'too short' plot x.png --seconds 0.4 &&
 		says 2 '--seconds' plot x.png --seconds 5u &&
 		says 2 '--seconds' plot x.png --seconds 1h30 &&
