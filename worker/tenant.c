@@ -128,7 +128,7 @@ void hwtimer_tenant_put(struct hwtimer_tenant *tenant)
 	raw_spin_lock(&worker->lock);
 	last = !--tenant->users;
 	if (last) {
-		/* It may have been due with an alarm that was forgotten then. */
+		/* It may have been due with an alarm of a job that was taken away then. */
 		if (!RB_EMPTY_NODE(&tenant->place.node))
 			timerqueue_del(&worker->ready, &tenant->place);
 		rb_erase(&tenant->node, &worker->tenants);

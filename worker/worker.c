@@ -160,7 +160,7 @@ static void worker_serve(struct hwtimer_worker *worker,
 }
 
 /*
- * Returns a tenant that has nothing due: its alarms were forgotten, or the clock was set back.
+ * Returns a tenant that has nothing due: its jobs were taken away, or the clock was set back.
  * Then releases the lock and takes it again, because many such tenants may follow each other.
  */
 static void worker_skip(struct hwtimer_worker *worker,

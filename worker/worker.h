@@ -159,7 +159,6 @@ void hwtimer_worker_attach(struct hwtimer_job *job,
 			   struct hwtimer_tenant *tenant);
 bool hwtimer_worker_leave(struct hwtimer_job *job, hwtimer_left_fn *left);
 void hwtimer_worker_kick(struct hwtimer_alarm *alarm, u64 time);
-void hwtimer_worker_forget(struct hwtimer_job *job);
 u64 hwtimer_worker_wakeups(const struct hwtimer_job *job);
 u64 hwtimer_worker_spent(const struct hwtimer_job *job);
 pid_t hwtimer_worker_pid(const struct hwtimer_job *job,
