@@ -40,11 +40,11 @@ void options_parse(struct options *options, int argc, char **argv)
 		  "seconds without timers before the measured round (0)",
 		  parse_u32, &options->idle, 0, 1000 },
 		{ "extras", NULL,
-		  "instead of the phases: two producers, two threads, one timer against\n"
-		  "                     one timerfd, many instances, dead entries",
+		  "instead of the phases: two threads, one timer against one timerfd,\n"
+		  "                     many instances, dead entries",
 		  parse_flag, &options->extras },
 		{ "extra", "NAME",
-		  "with --extras: only producers, threads, single, instances or dead",
+		  "with --extras: only threads, single, instances or dead",
 		  parse_text, &options->extra },
 		{ "pairs", "N", "pairs that make dead entries (100000000)",
 		  parse_u32, &options->pairs, 1, 1000000000 },
