@@ -40,7 +40,7 @@ BULKS="hierarchical, bulks of 4096"
 RIVALS_OF_FLOOR=("$BULKS" "hierarchical, batches of 4096")
 # The number of the turn with ten million timers
 TEN_MILLION=100
-IN_KERNEL=timerfd,posix,io_uring
+IN_KERNEL=timerfd,io_uring
 
 NETTY_JAR=/usr/share/java/netty-common.jar
 

@@ -28,8 +28,8 @@
 #define ROUNDS 4
 
 static const struct system *const systems[] = {
-	&system_floor, &system_floor_list, &system_hwtimer, &system_timerfd,
-	&system_posix, &system_uring,	   &system_libuv,   &system_libevent,
+	&system_floor, &system_floor_list, &system_hwtimer,  &system_timerfd,
+	&system_uring, &system_libuv,	   &system_libevent,
 };
 
 #define SYSTEMS (sizeof(systems) / sizeof(*systems))
