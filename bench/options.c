@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "options.h"
-#include "system_hwtimer.h"
 
 void options_parse(struct options *options, int argc, char **argv)
 {
@@ -17,9 +16,6 @@ void options_parse(struct options *options, int argc, char **argv)
 		  parse_text, &options->systems },
 		{ "variants", "TEXT", "only variants with TEXT in their names",
 		  parse_text, &options->variants },
-		{ "buckets", "N",
-		  "hwtimer's number of buckets (the module's default)",
-		  parse_u32, &hwtimer_buckets, 8, 1 << 20 },
 		{ "where", "NAME", "name of this place in the results (host)",
 		  parse_text, &options->where },
 		{ "rep", "N",

@@ -79,16 +79,13 @@ static int try(void (*how)(const struct run *run), struct run *run)
 static const char *variant_name(const struct run *run)
 {
 	static char name[120];
-	char buckets[24] = "", idle[24] = "";
+	char idle[24] = "";
 
-	if (run->system == &system_hwtimer && hwtimer_buckets)
-		snprintf(buckets, sizeof(buckets), ", %u buckets",
-			 hwtimer_buckets);
 	if (run->idle)
 		snprintf(idle, sizeof(idle), ", after %llu s",
 			 (unsigned long long)(run->idle / NSEC_PER_SEC));
-	snprintf(name, sizeof(name), "%s%s%s",
-		 run->system->variants[run->variant], buckets, idle);
+	snprintf(name, sizeof(name), "%s%s",
+		 run->system->variants[run->variant], idle);
 	return name;
 }
 

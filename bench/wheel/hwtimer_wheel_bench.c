@@ -117,11 +117,9 @@ static void series_run(struct series *series, struct run *run, u32 rep)
 }
 
 /* Measures the workload of @run on all shapes. */
-static void measure_workload(const struct arguments *arguments, struct run *run,
-			     FILE *json)
+static void measure_workload(const struct arguments *arguments, struct run *run)
 {
 	static struct series series[SERIES_MAX];
-	static bool written;
 	struct hwtimer_shape shapes[SERIES_MAX];
 	u32 nr = list_shapes(arguments, shapes);
 	u32 rep, i;
@@ -133,39 +131,12 @@ static void measure_workload(const struct arguments *arguments, struct run *run,
 			series_run(&series[i], run, rep);
 	for (i = 0; i < nr; i++) {
 		report_series(arguments, &series[i]);
-		if (json)
-			report_json_series(json, &series[i], arguments->reps,
-					   !written);
-		written = true;
 		series_release(&series[i]);
 	}
 }
 
-static FILE *json_open(const struct arguments *arguments)
-{
-	FILE *json;
-
-	if (!arguments->json)
-		return NULL;
-	json = fopen(arguments->json, "w");
-	if (!json)
-		err(1, "%s", arguments->json);
-	report_json_begin(json, arguments);
-	return json;
-}
-
-static void json_close(const struct arguments *arguments, FILE *json)
-{
-	if (!json)
-		return;
-	report_json_end(json);
-	if (fclose(json))
-		err(1, "%s", arguments->json);
-}
-
 static void measure(const struct arguments *arguments, struct run *run)
 {
-	FILE *json = json_open(arguments);
 	u32 workload;
 
 	run->cancelled = run->count / 2;
@@ -173,9 +144,8 @@ static void measure(const struct arguments *arguments, struct run *run)
 	for (workload = 0; workload < WORKLOADS; workload++)
 		if (arguments->workloads[workload]) {
 			run_choose(run, workload, 0);
-			measure_workload(arguments, run, json);
+			measure_workload(arguments, run);
 		}
-	json_close(arguments, json);
 }
 
 static void slack_row(struct run *run, u32 slack_permille)

@@ -8,16 +8,6 @@
 
 #include "report.h"
 
-static const char *const figure_names[] = {
-	[SCHEDULE_NS] = "schedule_ns", [CANCEL_NS] = "cancel_ns",
-	[EXPIRE_NS] = "expire_ns",     [WALKED] = "walked",
-	[PASSED_OVER] = "passed_over", [CASCADED] = "cascaded",
-	[WAKEUPS] = "wakeups",	       [IDLE] = "idle_wakeups",
-	[DUE_WALKED] = "due_walked",   [DUE_NS] = "due_ns",
-	[WAKEUP_NS] = "wakeup_ns",     [CHUNK_BYTES] = "chunk_bytes",
-	[WHEEL_BYTES] = "wheel_bytes",
-};
-
 static int compare_double(const void *a, const void *b)
 {
 	double x = *(const double *)a;
@@ -81,38 +71,4 @@ void report_series(const struct arguments *arguments, struct series *series)
 	printf(" %8.2f %7.0f\n", row[CHUNK_BYTES] / arguments->timers,
 	       row[WHEEL_BYTES] / 1024);
 	fflush(stdout);
-}
-
-void report_json_begin(FILE *out, const struct arguments *arguments)
-{
-	fprintf(out, "{ \"timers\": %u, \"reps\": %u, \"series\": [",
-		arguments->timers, arguments->reps);
-}
-
-/* @first: this series is the first in the file */
-void report_json_series(FILE *out, struct series *series, u32 reps, bool first)
-{
-	u32 figure;
-
-	fprintf(out,
-		"%s\n{ \"workload\": \"%s\", \"kind\": \"%s\", \"buckets\": %u",
-		first ? "" : ",", workload_names[series->workload],
-		kind_names[series->shape.kind - 1], series->shape.buckets);
-	for (figure = 0; figure < FIGURES; figure++) {
-		double *values = series->values[figure];
-		double middle = median(values, reps);
-
-		fprintf(out,
-			",\n  \"%s\": { \"median\": %.6g, \"min\": %.6g, \"max\": %.6g }",
-			figure_names[figure], middle, values[0],
-			values[reps - 1]);
-	}
-	fprintf(out, ",\n  \"best_due_ns\": %u, \"best_wakeup_ns\": %u }",
-		worst_of(series->best.due_ns, series->best.count),
-		worst_of(series->best.ns, series->best.count));
-}
-
-void report_json_end(FILE *out)
-{
-	fprintf(out, "\n] }\n");
 }

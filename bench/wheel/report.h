@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Prints the medians, minima and maxima of many runs, as a table and as JSON.
+ * Prints the medians of many runs as a table.
  */
 #ifndef BENCH_REPORT_H
 #define BENCH_REPORT_H
@@ -26,8 +26,5 @@ struct series {
 
 void report_header(const struct arguments *arguments);
 void report_series(const struct arguments *arguments, struct series *series);
-void report_json_begin(FILE *out, const struct arguments *arguments);
-void report_json_series(FILE *out, struct series *series, u32 reps, bool first);
-void report_json_end(FILE *out);
 
 #endif /* BENCH_REPORT_H */
