@@ -15,13 +15,11 @@
  * @shape: shape of the wheel
  * @workload: the workload
  * @values: for each figure, its value in each run
- * @best: the best times of the wake-ups
  */
 struct series {
 	struct hwtimer_shape shape;
 	enum workload workload;
 	double values[FIGURES][REPS_MAX];
-	struct best best;
 };
 
 void report_header(const struct arguments *arguments);
