@@ -144,17 +144,11 @@ static struct miscdevice hwtimer_device = {
 	.fops = &hwtimer_fops,
 };
 
-static bool parameters_valid(void)
-{
-	return hwtimer_settings_parameters_valid() &&
-	       hwtimer_workers_parameters_valid();
-}
-
 static int __init hwtimer_init(void)
 {
 	int err;
 
-	if (!parameters_valid())
+	if (!hwtimer_workers_parameters_valid())
 		return -EINVAL;
 	hwtimer_account_start();
 	err = hwtimer_chunk_cache_create();

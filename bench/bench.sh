@@ -12,8 +12,6 @@
 #	--tiny			as --pages with the smallest sizes, to see that all of it runs;
 #				writes no page, and its figures mean nothing
 #	--reps NUMBER		number of repetitions (default 5)
-#	--only NUMBER		run this repetition only and keep the results of the others,
-#				so that the machine need not be idle for all in a row
 #	--places "NAME..."	of core, host, uml, qemu, instructions, server, this
 #				(default: all but this)
 #	--no-netty		leave Netty out, which needs a JDK
@@ -40,12 +38,11 @@ BULKS="hierarchical, bulks of 4096"
 RIVALS_OF_FLOOR=("$BULKS" "hierarchical, batches of 4096")
 # The number of the turn with ten million timers
 TEN_MILLION=100
-IN_KERNEL=timerfd,posix,io_uring
+IN_KERNEL=timerfd,io_uring
 
 NETTY_JAR=/usr/share/java/netty-common.jar
 
 REPS=
-ONLY=
 PLACES=()
 NETTY=1
 PAGES=0
@@ -82,11 +79,10 @@ main()
 	cd "$REPO_DIR"
 	prepare
 	on_exit tell_of_failure
-	[ -n "$ONLY" ] || rm -rf "$RESULTS"
+	rm -rf "$RESULTS"
 	mkdir -p "$RESULTS"
-	rm -f "$RESULTS/machine"
 	python3 bench/machine.py "$RESULTS/machine"
-	for rep in ${ONLY:-$(seq "$REPS")}; do
+	for rep in $(seq "$REPS"); do
 		for ((i = 0; i < ${#PLACES[@]}; i++)); do
 			measure "${PLACES[(rep + i) % ${#PLACES[@]}]}" "$rep"
 		done
@@ -114,7 +110,6 @@ parse_arguments()
 		--tiny) SCALE=tiny; shift; continue ;;
 		--no-netty) NETTY=0; shift; continue ;;
 		--reps) REPS=${2-} ;;
-		--only) ONLY=${2-} ;;
 		--places) read -r -a PLACES <<<"${2-}" ;;
 		*) die "bench/bench.sh: no such option: $1" ;;
 		esac

@@ -70,8 +70,11 @@ double clock_ns(__u64 count)
 	return count * ns_per_cycle;
 }
 
-/* Converts from the present moment, so that no error adds up over minutes. */
-__u64 clock_cycles_at(__u64 time)
+/*
+ * The value of cycles() at @time, ns of CLOCK_MONOTONIC. Converts from the present moment, so that
+ * no error adds up over minutes.
+ */
+static __u64 cycles_at(__u64 time)
 {
 	__u64 ns, tsc;
 
@@ -79,17 +82,9 @@ __u64 clock_cycles_at(__u64 time)
 	return tsc + (__s64)(((double)time - (double)ns) / ns_per_cycle);
 }
 
-void clock_spin_until(__u64 time)
-{
-	__u64 end = clock_cycles_at(time);
-
-	while ((__s64)(cycles() - end) < 0)
-		;
-}
-
 struct gaps clock_gaps_settled(__u64 time, __u64 patience)
 {
-	__u64 end = clock_cycles_at(time);
+	__u64 end = cycles_at(time);
 	__u64 limit = end + (__u64)(patience / ns_per_cycle);
 	__u64 settled = SETTLED / ns_per_cycle;
 	__u64 now, last = cycles(), sum = 0, seen = last;

@@ -31,12 +31,6 @@ void clock_init(void);
 /* Converts cycles to ns. */
 double clock_ns(__u64 cycles);
 
-/* Returns the value of cycles() at @time, ns of CLOCK_MONOTONIC. */
-__u64 clock_cycles_at(__u64 time);
-
-/* Polls the clock until @time, ns of CLOCK_MONOTONIC. */
-void clock_spin_until(__u64 time);
-
 /**
  * struct gaps - the times in which the processor did not run this program
  * @ns: their sum

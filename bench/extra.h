@@ -13,9 +13,6 @@ void extra_single(const struct run *run);
 /* The dead entries after run->timers pairs of schedule and cancel */
 void extra_dead(const struct run *run);
 
-/* The throughput of two processes on two processors, against one */
-void extra_producers(const struct run *run);
-
 /* The throughput of two threads, of one instance and with an instance each, against one */
 void extra_threads(const struct run *run);
 

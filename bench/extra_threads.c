@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Compares two threads with one: two that share an instance, and two with an instance each.
- * They take turns with the one; figures are medians. The variants of extra_producers() are
- * processes, whose instances belong to two programs.
+ * They take turns with the one; figures are medians.
  */
 #include <stdio.h>
 #include <unistd.h>

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "options.h"
-#include "system_hwtimer.h"
 
 void options_parse(struct options *options, int argc, char **argv)
 {
@@ -17,9 +16,6 @@ void options_parse(struct options *options, int argc, char **argv)
 		  parse_text, &options->systems },
 		{ "variants", "TEXT", "only variants with TEXT in their names",
 		  parse_text, &options->variants },
-		{ "buckets", "N",
-		  "hwtimer's number of buckets (the module's default)",
-		  parse_u32, &hwtimer_buckets, 8, 1 << 20 },
 		{ "where", "NAME", "name of this place in the results (host)",
 		  parse_text, &options->where },
 		{ "rep", "N",
@@ -40,11 +36,11 @@ void options_parse(struct options *options, int argc, char **argv)
 		  "seconds without timers before the measured round (0)",
 		  parse_u32, &options->idle, 0, 1000 },
 		{ "extras", NULL,
-		  "instead of the phases: two producers, two threads, one timer against\n"
-		  "                     one timerfd, many instances, dead entries",
+		  "instead of the phases: two threads, one timer against one timerfd,\n"
+		  "                     many instances, dead entries",
 		  parse_flag, &options->extras },
 		{ "extra", "NAME",
-		  "with --extras: only producers, threads, single, instances or dead",
+		  "with --extras: only threads, single, instances or dead",
 		  parse_text, &options->extra },
 		{ "pairs", "N", "pairs that make dead entries (100000000)",
 		  parse_u32, &options->pairs, 1, 1000000000 },

@@ -83,7 +83,6 @@ extern const struct system system_hwtimer;
 extern const struct system system_floor;
 extern const struct system system_floor_list;
 extern const struct system system_timerfd;
-extern const struct system system_posix;
 extern const struct system system_uring;
 extern const struct system system_libuv;
 extern const struct system system_libevent;

@@ -65,7 +65,6 @@ static const struct way ways[] = {
 	{ .kind = HWTIMER_KIND_HASHED, .batch = 0 },
 };
 
-__u32 hwtimer_buckets;
 __u64 hwtimer_slack;
 
 static struct workload *load;
@@ -114,7 +113,6 @@ static void set_up(void)
 {
 	struct hwtimer_setup setup = {
 		.tick = load->tick,
-		.buckets = hwtimer_buckets,
 		.kind = way.kind,
 		.clock = HWTIMER_CLOCK_MONOTONIC,
 		.timers = load->timers,

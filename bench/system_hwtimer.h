@@ -8,9 +8,6 @@
 #include "device.h"
 #include "system.h"
 
-/* The number of buckets for SETUP; 0: the module's default */
-extern __u32 hwtimer_buckets;
-
 /* The slack of timers that are scheduled by bulks, ns */
 extern __u64 hwtimer_slack;
 

@@ -28,8 +28,8 @@
 #define ROUNDS 4
 
 static const struct system *const systems[] = {
-	&system_floor, &system_floor_list, &system_hwtimer, &system_timerfd,
-	&system_posix, &system_uring,	   &system_libuv,   &system_libevent,
+	&system_floor, &system_floor_list, &system_hwtimer,  &system_timerfd,
+	&system_uring, &system_libuv,	   &system_libevent,
 };
 
 #define SYSTEMS (sizeof(systems) / sizeof(*systems))
@@ -79,16 +79,13 @@ static int try(void (*how)(const struct run *run), struct run *run)
 static const char *variant_name(const struct run *run)
 {
 	static char name[120];
-	char buckets[24] = "", idle[24] = "";
+	char idle[24] = "";
 
-	if (run->system == &system_hwtimer && hwtimer_buckets)
-		snprintf(buckets, sizeof(buckets), ", %u buckets",
-			 hwtimer_buckets);
 	if (run->idle)
 		snprintf(idle, sizeof(idle), ", after %llu s",
 			 (unsigned long long)(run->idle / NSEC_PER_SEC));
-	snprintf(name, sizeof(name), "%s%s%s",
-		 run->system->variants[run->variant], buckets, idle);
+	snprintf(name, sizeof(name), "%s%s",
+		 run->system->variants[run->variant], idle);
 	return name;
 }
 
@@ -127,13 +124,11 @@ static __u32 timers_max(const struct options *options, const struct run *run)
  * @name: its name for --extra
  * @question: the measurement
  * @timers: the number of timers that it needs
- * @floor: the floor can do it, too
  */
 struct extra {
 	const char *name;
 	void (*question)(const struct run *run);
 	__u32 timers;
-	bool floor;
 };
 
 static void ask(const struct options *options, struct run *run,
@@ -146,30 +141,26 @@ static void ask(const struct options *options, struct run *run,
 		measure(extra->question, run);
 }
 
-/* Runs the extras on hwtimer; two producers run on the floor, too. */
+/* Runs the extras on hwtimer. */
 static void measure_extras(const struct options *options)
 {
 	const struct extra extras[] = {
-		{ "producers", extra_producers, 1, .floor = true },
 		{ "threads", extra_threads, 1 },
 		{ "single", extra_single, 1 },
 		{ "instances", extra_instances, 1 },
 		{ "dead", extra_dead, options->pairs },
 	};
 	struct run run = {
+		.system = &system_hwtimer,
 		.cpu = processor_last(),
 		.seed = 2015 + options->rep,
 	};
 	unsigned int i;
 
-	for (i = 0; i < sizeof(extras) / sizeof(*extras); i++) {
-		run.system = &system_floor;
-		if (extras[i].floor)
-			ask(options, &run, &extras[i]);
-		run.system = &system_hwtimer;
-		if (!run.system->missing())
-			ask(options, &run, &extras[i]);
-	}
+	if (run.system->missing())
+		return;
+	for (i = 0; i < sizeof(extras) / sizeof(*extras); i++)
+		ask(options, &run, &extras[i]);
 }
 
 static void measure_run(const struct options *options, struct run *run)

@@ -132,21 +132,15 @@ static void stop_first(struct hwtimer_instance *instance)
 	 * hwtimer_instance_new().
 	 */
 	smp_store_release(&instance->life, HWTIMER_STOPPED);
-	hwtimer_worker_forget(&instance->job);
-	/* The worker still has to free memory. */
-	if (instance->trim.at != HWTIMER_TICK_NONE)
-		hwtimer_wakeup_chores(instance, instance->trim.at);
-	if (instance->shrink.at != HWTIMER_TICK_NONE)
-		hwtimer_wakeup_chores(instance, instance->shrink.at);
 }
 
 /**
  * hwtimer_instance_stop - stop an instance for good
  * @instance: the instance; its lock is not held. May be stopped already
  *
- * From now on no timer expires, none can be scheduled, and readers are told so. The
- * worker forgets the alarms of the instance, except for trimming memory. Does not sleep; takes
- * the instance's lock, and wakes readers without it.
+ * From now on no timer expires, none can be scheduled, and readers are told so. The worker comes
+ * once more for each alarm. Does not sleep; takes the instance's lock, and wakes readers without
+ * it.
  */
 void hwtimer_instance_stop(struct hwtimer_instance *instance)
 {

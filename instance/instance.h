@@ -5,6 +5,7 @@
 #ifndef HWTIMER_INSTANCE_H
 #define HWTIMER_INSTANCE_H
 
+#include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/time64.h>
 #include <linux/types.h>
@@ -21,10 +22,12 @@ struct io_uring_cmd;
 #define HWTIMER_TICK_MIN (10ULL * NSEC_PER_USEC)
 #define HWTIMER_TICK_MAX (3600ULL * NSEC_PER_SEC)
 
-/* Module parameter max_timers; constant once the module is loaded */
-extern unsigned int hwtimer_max_timers;
+/*
+ * Highest limit of timers. SCHEDULE searches a bitmap for a slot with a free record. With two
+ * records for each timer and 1,024 records in a slot, the bitmap has about 32 KiB.
+ */
+#define HWTIMER_TIMERS_MAX BIT(27)
 
-bool hwtimer_settings_parameters_valid(void);
 struct hwtimer_settings hwtimer_settings_default(void);
 int hwtimer_settings_choose(struct hwtimer_settings *settings,
 			    const struct hwtimer_setup *argument);

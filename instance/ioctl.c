@@ -56,7 +56,7 @@ static long ioctl_info(struct hwtimer_instance *instance,
 		.until_next = hwtimer_query_until_next(instance),
 		.tick_min = HWTIMER_TICK_MIN,
 		.tick_max = HWTIMER_TICK_MAX,
-		.timers_max = hwtimer_max_timers,
+		.timers_max = HWTIMER_TIMERS_MAX,
 		.buckets_min = HWTIMER_BUCKETS_MIN,
 		.buckets_max = HWTIMER_BUCKETS_MAX,
 	};

@@ -1,34 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Checks settings against the limits of the module parameters, and sets those of instances.
+ * Checks the settings of instances, and sets them.
  */
 #include <linux/log2.h>
-#include <linux/module.h>
 
 #include "hwtimer.h"
 #include "instance/instance.h"
 
 #define HWTIMER_TICK_DEFAULT (1ULL * NSEC_PER_MSEC)
 #define HWTIMER_BUCKETS_DEFAULT 4096U
-
-/*
- * Highest limit of timers. SCHEDULE searches a bitmap for a slot with a free record. With
- * two records for each timer and 1,024 records in a slot, the bitmap has about 32 KiB.
- */
-#define HWTIMER_TIMERS_CEILING BIT(27)
-
-static unsigned int default_timers = 1U << 20;
-module_param(default_timers, uint, 0444);
-MODULE_PARM_DESC(default_timers,
-		 "Limit of pending timers and unread events of an instance");
-
-unsigned int hwtimer_max_timers = 1U << 24;
-module_param_named(max_timers, hwtimer_max_timers, uint, 0444);
-MODULE_PARM_DESC(max_timers, "Highest limit that SETUP may ask for");
-
-static unsigned int default_kind = HWTIMER_KIND_HIERARCHICAL;
-module_param(default_kind, uint, 0444);
-MODULE_PARM_DESC(default_kind, "Kind of wheel: 1 hashed, 2 hierarchical");
+#define HWTIMER_TIMERS_DEFAULT BIT(20)
 
 static bool flags_valid(u32 flags, const struct hwtimer_clock_desc *clock)
 {
@@ -62,15 +43,15 @@ int hwtimer_settings_choose(struct hwtimer_settings *settings,
 	const struct hwtimer_clock_desc *clock;
 	struct hwtimer_setup setup = *argument;
 
-	setup.kind = setup.kind ?: default_kind;
+	setup.kind = setup.kind ?: HWTIMER_KIND_HIERARCHICAL;
 	setup.tick = setup.tick ?: HWTIMER_TICK_DEFAULT;
 	setup.clock = setup.clock ?: HWTIMER_CLOCK_MONOTONIC;
 	setup.buckets = setup.buckets ?: HWTIMER_BUCKETS_DEFAULT;
-	setup.timers = setup.timers ?: default_timers;
+	setup.timers = setup.timers ?: HWTIMER_TIMERS_DEFAULT;
 
 	clock = hwtimer_clock_find(setup.clock);
 	if (!clock || !flags_valid(setup.flags, clock) ||
-	    !wheel_valid(&setup) || setup.timers > hwtimer_max_timers)
+	    !wheel_valid(&setup) || setup.timers > HWTIMER_TIMERS_MAX)
 		return -EINVAL;
 	*settings = (struct hwtimer_settings){
 		.shape = { .tick = setup.tick,
@@ -93,7 +74,6 @@ struct hwtimer_settings hwtimer_settings_default(void)
 	const struct hwtimer_setup defaults = {};
 	struct hwtimer_settings settings = {};
 
-	/* Valid, as the module does not load with invalid parameters. */
 	hwtimer_settings_choose(&settings, &defaults);
 	return settings;
 }
@@ -125,20 +105,4 @@ int hwtimer_settings_set(struct hwtimer_instance *instance,
 	spin_unlock(&instance->lock);
 	mutex_unlock(&instance->setup);
 	return err;
-}
-
-/**
- * hwtimer_settings_parameters_valid - check this file's module parameters
- *
- * Return: whether all are in range; the log names the first that is not. Any context.
- */
-bool hwtimer_settings_parameters_valid(void)
-{
-	return hwtimer_workers_in_range("max_timers", hwtimer_max_timers, 1,
-					HWTIMER_TIMERS_CEILING) &&
-	       hwtimer_workers_in_range("default_timers", default_timers, 1,
-					hwtimer_max_timers) &&
-	       hwtimer_workers_in_range("default_kind", default_kind,
-					HWTIMER_KIND_HASHED,
-					HWTIMER_KIND_HIERARCHICAL);
 }

@@ -81,8 +81,7 @@ static int wheel_alloc(const struct hwtimer_settings *settings,
 /*
  * Sets up @wheel, which is zeroed, as an empty wheel of the instance. May sleep.
  *
- * Tick 0 is at time 0 of the clock, because the clock may be set back to that. It also makes
- * instances with the same tick share wake-ups.
+ * Tick 0 is at time 0 of the clock, so instances with the same tick share wake-ups.
  */
 static void wheel_prepare(struct hwtimer_instance *instance,
 			  struct hwtimer_wheel *wheel,
@@ -92,7 +91,7 @@ static void wheel_prepare(struct hwtimer_instance *instance,
 	wheel->pool = &instance->pool;
 	wheel->rewinds = instance->settings.clock->settable;
 	wheel->room = U64_MAX;
-	hwtimer_wheel_init(wheel, shape, memory, 0,
+	hwtimer_wheel_init(wheel, shape, memory,
 			   hwtimer_instance_now(instance));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The instances in debugfs. They come and go with the descriptors; the files are for root
- * only, and agree with STATS. Skipped on a kernel without debugfs.
+ * The instances in debugfs. They come and go with the descriptors; the file is for root only,
+ * and agrees with STATS. Skipped on a kernel without debugfs.
  */
 #include "hwtimer_test.h"
 
@@ -10,9 +10,10 @@
 /* The longest line, in bytes */
 #define LINE 512
 
-#define DIR "/sys/kernel/debug/hwtimer/"
+#define INSTANCES "/sys/kernel/debug/hwtimer/instances"
 
-static const char *const files[] = { "instances", "users" };
+/* The numbers of some columns */
+enum { PENDING = 7, BYTES = 13, SPENT = 15, UID = 16, TENANT_SPENT = 18 };
 
 FIXTURE(debugfs)
 {
@@ -23,7 +24,7 @@ FIXTURE(debugfs)
 FIXTURE_SETUP(debugfs)
 {
 	self->fd = -1;
-	if (access(DIR, F_OK))
+	if (access(INSTANCES, F_OK))
 		SKIP(return, "this kernel has no debugfs");
 	self->fd = dev_open(O_NONBLOCK);
 	ASSERT_LE(0, self->fd);
@@ -37,14 +38,12 @@ FIXTURE_TEARDOWN(debugfs)
 }
 
 /* Stores the file's last line about instance @nr; returns the number of such lines. */
-static unsigned int lines_of(const char *name, long long nr, char line[LINE])
+static unsigned int lines_of(long long nr, char line[LINE])
 {
-	char path[64], read[LINE];
+	FILE *file = fopen(INSTANCES, "r");
 	unsigned int count = 0;
-	FILE *file;
+	char read[LINE];
 
-	snprintf(path, sizeof(path), DIR "%s", name);
-	file = fopen(path, "r");
 	if (!file)
 		abort();
 	while (fgets(read, sizeof(read), file))
@@ -56,10 +55,12 @@ static unsigned int lines_of(const char *name, long long nr, char line[LINE])
 	return count;
 }
 
-/* The last column of `instances`: the time that the worker has spent, ns */
-static long long spent_in(const char *line)
+/* A number in a line of `instances` */
+static long long column(const char *line, unsigned int nr)
 {
-	return strtoll(strrchr(line, '\t'), NULL, 10);
+	while (nr--)
+		line = strchr(line, '\t') + 1;
+	return strtoll(line, NULL, 10);
 }
 
 /* The number of characters at the start of @text that are those of @expected. */
@@ -77,17 +78,17 @@ TEST_F(debugfs, instances_come_and_go)
 	char line[LINE];
 	int other;
 
-	ASSERT_EQ(1, lines_of("instances", self->nr, line));
-	EXPECT_EQ(0, lines_of("instances", self->nr + 1, line));
+	ASSERT_EQ(1, lines_of(self->nr, line));
+	EXPECT_EQ(0, lines_of(self->nr + 1, line));
 	other = dev_open(0);
 	ASSERT_LE(0, other);
-	EXPECT_EQ(1, lines_of("instances", told(other, "instance"), line));
-	EXPECT_EQ(1, lines_of("instances", self->nr, line));
+	EXPECT_EQ(1, lines_of(told(other, "instance"), line));
+	EXPECT_EQ(1, lines_of(self->nr, line));
 	ASSERT_EQ(0, close(other));
 	ASSERT_EQ(0, close(self->fd));
 	self->fd = -1;
-	EXPECT_EQ(0, lines_of("instances", self->nr, line));
-	EXPECT_EQ(0, lines_of("instances", self->nr + 1, line));
+	EXPECT_EQ(0, lines_of(self->nr, line));
+	EXPECT_EQ(0, lines_of(self->nr + 1, line));
 }
 
 TEST_F(debugfs, an_instance_tells_who_it_is)
@@ -109,8 +110,8 @@ TEST_F(debugfs, an_instance_tells_who_it_is)
 	ASSERT_TRUE(dev_wait_ready(self->fd, 1));
 	/* The worker counts its time a moment after the event can be read. */
 	for (;;) {
-		ASSERT_EQ(1, lines_of("instances", self->nr, line));
-		if (spent_in(line))
+		ASSERT_EQ(1, lines_of(self->nr, line));
+		if (column(line, SPENT))
 			break;
 		sleep_ns(MS);
 	}
@@ -119,36 +120,31 @@ TEST_F(debugfs, an_instance_tells_who_it_is)
 	sprintf(expected + strlen(expected), "17\t1\t21\t3\t1\t0\t%llu\t%lld\t",
 		stats_of(self->fd).bytes, told(self->fd, "worker"));
 	EXPECT_EQ(strlen(expected), common_start(line, expected));
-	EXPECT_GT(line + strlen(expected), strrchr(line, '\t'));
+	EXPECT_EQ(0, column(line, UID));
+	EXPECT_LE(column(line, SPENT), column(line, TENANT_SPENT));
 }
 
-/* What `users` shows of one user: its lines, and the sums of their columns */
+/* The instances of one user, and the sums of their columns */
 struct user {
-	unsigned int lines;
 	long long instances, pending, bytes, spent;
 };
 
 static struct user user_of(unsigned int uid)
 {
-	FILE *file = fopen(DIR "users", "r");
+	FILE *file = fopen(INSTANCES, "r");
 	struct user user = {};
 	char line[LINE];
 
-	if (!file)
+	/* Without the headline */
+	if (!file || !fgets(line, sizeof(line), file))
 		abort();
 	while (fgets(line, sizeof(line), file)) {
-		long long instances, pending, bytes, spent;
-		unsigned int shown;
-
-		if (sscanf(line, "%u\t%*u\t%lld\t%lld\t%lld\t%lld", &shown,
-			   &instances, &pending, &bytes, &spent) != 5 ||
-		    shown != uid)
+		if (column(line, UID) != uid)
 			continue;
-		user.lines++;
-		user.instances += instances;
-		user.pending += pending;
-		user.bytes += bytes;
-		user.spent += spent;
+		user.instances++;
+		user.pending += column(line, PENDING);
+		user.bytes += column(line, BYTES);
+		user.spent += column(line, TENANT_SPENT);
 	}
 	fclose(file);
 	return user;
@@ -165,7 +161,7 @@ TEST_F(debugfs, users_are_told_apart)
 	fds[0] = self->fd;
 	fds[1] = dev_open(O_NONBLOCK);
 	ASSERT_LE(0, fds[1]);
-	EXPECT_EQ(0, user_of(1000).lines);
+	EXPECT_EQ(0, user_of(1000).instances);
 	child = fork();
 	if (!child) {
 		bool done =
@@ -180,21 +176,19 @@ TEST_F(debugfs, users_are_told_apart)
 	ASSERT_EQ(child, waitpid(child, &status, 0));
 	ASSERT_EQ(0, status);
 	user = user_of(1000);
-	EXPECT_EQ(1, user.lines);
 	EXPECT_EQ(2, user.instances);
 	EXPECT_EQ(21, user.pending);
 	EXPECT_EQ(stats_of(fds[0]).bytes + stats_of(fds[1]).bytes, user.bytes);
 	/* The worker counts its time a moment after the event can be read. */
 	while (!user_of(1000).spent)
 		sleep_ns(MS);
-	/* What it has spent for an instance that is closed by now counts. */
 	EXPECT_EQ(0, close(fds[1]));
 	user = user_of(1000);
 	EXPECT_EQ(1, user.instances);
 	EXPECT_EQ(20, user.pending);
 	EXPECT_EQ(0, close(fds[0]));
 	self->fd = -1;
-	EXPECT_EQ(0, user_of(1000).lines);
+	EXPECT_EQ(0, user_of(1000).instances);
 }
 
 TEST_F(debugfs, many_instances_are_all_there)
@@ -207,8 +201,7 @@ TEST_F(debugfs, many_instances_are_all_there)
 		ASSERT_LE(0, fds[i]);
 	}
 	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i += 50)
-		EXPECT_EQ(1, lines_of("instances", told(fds[i], "instance"),
-				      line));
+		EXPECT_EQ(1, lines_of(told(fds[i], "instance"), line));
 	for (unsigned int i = 0; i < ARRAY_SIZE(fds); i++)
 		EXPECT_EQ(0, close(fds[i]));
 }
@@ -227,7 +220,7 @@ TEST_F(debugfs, reader_misses_none_that_stays)
 		ASSERT_LE(0, fds[i]);
 	}
 	nr = told(fds[0], "instance");
-	file = fopen(DIR "instances", "r");
+	file = fopen(INSTANCES, "r");
 	ASSERT_NE(NULL, file);
 	/* Unbuffered, so that the kernel fills its buffer again and again. */
 	setvbuf(file, NULL, _IONBF, 0);
@@ -256,16 +249,12 @@ TEST_F(debugfs, reader_misses_none_that_stays)
 	}
 }
 
-TEST_F(debugfs, files_are_for_root)
+TEST_F(debugfs, file_is_for_root)
 {
-	for (unsigned int i = 0; i < ARRAY_SIZE(files); i++) {
-		struct stat st;
-		char path[64];
+	struct stat st;
 
-		snprintf(path, sizeof(path), DIR "%s", files[i]);
-		ASSERT_EQ(0, stat(path, &st));
-		EXPECT_EQ(0400, st.st_mode & 0777);
-	}
+	ASSERT_EQ(0, stat(INSTANCES, &st));
+	EXPECT_EQ(0400, st.st_mode & 0777);
 }
 
 static void *look_until_told(void *arg)
@@ -274,8 +263,7 @@ static void *look_until_told(void *arg)
 	char line[LINE];
 
 	while (!__atomic_load_n(stop, __ATOMIC_RELAXED))
-		for (unsigned int i = 0; i < ARRAY_SIZE(files); i++)
-			lines_of(files[i], 0, line);
+		lines_of(0, line);
 	return NULL;
 }
 
@@ -313,9 +301,9 @@ static void *audit(void *arg)
 	for (unsigned int i = 0; i < auditor->looks; i++) {
 		long long spent;
 
-		if (lines_of("instances", auditor->nr, line) != 1)
+		if (lines_of(auditor->nr, line) != 1)
 			abort();
-		spent = spent_in(line);
+		spent = column(line, SPENT);
 		auditor->backwards += spent < last;
 		last = spent;
 	}

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The limits: of an instance's timers, of SETUP's arguments, and of the number of
- * instances. run.sh loads the module with small limits for this program.
+ * The limit of an instance's timers.
  *
  * A timer counts until it is cancelled or its event is read. So expired events that
  * nobody reads are limited just as pending timers are.
  */
 #include "hwtimer_test.h"
-
-#include <sys/resource.h>
 
 #define LIMIT 10
 
@@ -204,28 +201,6 @@ TEST_F(hwtimer, last_expiration_of_a_limited_timer_lifts_it)
 	EXPECT_EQ(2, event.expirations);
 	EXPECT_EQ(0, try_schedule(self->fd));
 	EXPECT_EQ(-ENOSPC, try_schedule(self->fd));
-}
-
-TEST_F(hwtimer, default_limit_is_default_timers)
-{
-	long long limit = module_parameter("default_timers");
-
-	ASSERT_LT(0, limit);
-	if (limit > 100000)
-		SKIP(return, "default_timers is too large to try");
-	EXPECT_EQ(limit, dev_schedule_many(self->fd, limit + 1, 0, HOUR, NULL));
-}
-
-TEST_F(hwtimer, setup_goes_up_to_max_timers)
-{
-	long long limit = module_parameter("max_timers");
-
-	ASSERT_LT(0, limit);
-	EXPECT_EQ(-EINVAL, dev_setup(self->fd, 0, 0, limit + 1));
-	ASSERT_EQ(0, dev_setup(self->fd, 0, 0, limit));
-	if (limit > 100000)
-		SKIP(return, "max_timers is too large to try");
-	EXPECT_EQ(limit, dev_schedule_many(self->fd, limit + 1, 0, HOUR, NULL));
 }
 
 TEST_HARNESS_MAIN

@@ -98,9 +98,9 @@ user_limits x   .     x     x     .       a        x     -        x     -       
 # off does
 PATCHING_PROGRAMS="trace realtime"
 
-# Programs that run alone, with small limits
-SMALL_PROGRAMS="limits user_limits"
-SMALL="default_timers=50 max_timers=50000 max_memory_user=1"
+# Programs that run alone, with a small limit
+SMALL_PROGRAMS="user_limits"
+SMALL="max_memory_user=1"
 
 # The entries of the table with which a program runs
 WANTED=x
@@ -272,21 +272,20 @@ run_small()
 	unload
 }
 
-# The parameter default_kind sets the kind of wheel for programs that choose none.
+# Runs programs with the hashed wheel, where they choose none.
 run_other_kind()
 {
-	local program programs kind
+	local program programs
 
 	programs=$(listed "$WANTED" "$KERNEL-k")
 	tell_left_out " with the other kind of wheel" "$KERNEL-k"
 	[ -n "$programs" ] || return 0
 	load || return
-	kind=$((3 - $(parameter default_kind)))
-	unload
-	load default_kind=$kind || return
+	export HWTIMER_KIND=1
 	for program in $programs; do
-		run_program "$program" "default_kind=$kind"
+		run_program "$program" "hashed wheel"
 	done
+	unset HWTIMER_KIND
 	unload
 }
 
@@ -437,7 +436,7 @@ check_module()
 		check_priority
 	else
 		skip "all module parameters" "most are tried on faster kernels only"
-		check_refused default_timers default_timers=101 max_timers=100
+		check_refused workers workers=65
 		check_refused rt_prio rt_prio=100
 	fi
 	check_workers
@@ -448,11 +447,10 @@ check_module()
 
 check_parameters()
 {
-	local parameters kind
+	local parameters
 
 	load || return
-	for parameters in default_timers max_timers max_memory_user default_kind \
-		workers; do
+	for parameters in max_memory_user workers; do
 		check "$parameters has a default" \
 			[ "$(parameter $parameters)" -gt 0 ]
 	done
@@ -461,32 +459,16 @@ check_parameters()
 	unload
 	# shellcheck disable=SC2086 # several parameters
 	load $SMALL || return
-	check "default_timers can be chosen" [ "$(parameter default_timers)" = 50 ]
-	check "max_timers can be chosen" [ "$(parameter max_timers)" = 50000 ]
 	check "max_memory_user can be chosen" \
 		[ "$(parameter max_memory_user)" = 1 ]
 	unload
-	for kind in 1 2; do
-		load default_kind=$kind || return
-		check "default_kind=$kind can be chosen" \
-			[ "$(parameter default_kind)" = $kind ]
-		check "the wheel is of that kind" quietly ./setup
-		unload
-	done
 
 	check_refused workers workers=65
 	check_refused workers workers=-1
 	check_refused workers workers=many
-	check_refused default_timers default_timers=0
-	check_refused max_timers max_timers=0
-	check_refused default_timers default_timers=101 max_timers=100
-	check_refused max_timers max_timers=99999999999
 	check_refused rt_prio rt_prio=100
 	check_refused rt_prio rt_prio=-1
 	check_refused max_memory_user max_memory_user=-1
-	check_refused default_kind default_kind=0
-	check_refused default_kind default_kind=3
-	check_refused default_kind default_kind=hashed
 }
 
 # check_refused NAME PARAMETER...: the module does not load, and the kernel's log names

@@ -186,7 +186,7 @@ static void schedule_until_enomem(struct __test_metadata *_metadata)
 	__u64 scheduled = 0;
 
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, dev_setup(fd, 0, 0, module_parameter("max_timers")));
+	ASSERT_EQ(0, dev_setup(fd, 0, 0, 1 << 24));
 	for (unsigned int i = 0; i < REFUSALS; i++) {
 		err = schedule_until_refused(fd, &scheduled);
 		ASSERT_EQ(-ENOMEM, err);

@@ -263,7 +263,7 @@ TEST_F(hwtimer, owners_are_shown)
 	unsigned int instances = 0;
 	char timers[32] = "";
 
-	if (access("/sys/kernel/debug/hwtimer/users", F_OK))
+	if (access("/sys/kernel/debug/hwtimer/instances", F_OK))
 		SKIP(return, "no debugfs");
 	ASSERT_EQ(20, dev_schedule_many(self->fd, 20, 0, HOUR, NULL));
 	EXPECT_EQ(0, run_tool("owners"));
@@ -750,7 +750,7 @@ TEST(watch_fits_a_terminal)
 		EXPECT_EQ(0, close(fds[i]));
 }
 
-/* A narrow screen has the most important columns, a wide one a histogram of each instance. */
+/* A narrow screen has the most important columns. */
 TEST_F(hwtimer, watch_uses_the_width)
 {
 	static const char watch[] = TOOL " watch --count 2 --interval 20ms";
@@ -768,7 +768,6 @@ TEST_F(hwtimer, watch_uses_the_width)
 	EXPECT_FALSE(says("DELIV/s"));
 	EXPECT_EQ(0, run_on_terminal(watch, 24, 200));
 	EXPECT_TRUE(says("DELIV/s"));
-	EXPECT_TRUE(says("1ms LATE"));
 }
 
 TEST_F(hwtimer, watch_has_colours_if_they_are_wanted)
@@ -1203,14 +1202,14 @@ TEST_F(hwtimer, next_counts_what_it_may_not_list)
 TEST_F(hwtimer, plot_writes_what_gnuplot_is_told)
 {
 	ASSERT_NE(0, dev_every(self->fd, 0, MS, 0));
-	EXPECT_EQ(0, run_tool("plot --script --count 4 --interval 30ms x.svg"));
+	EXPECT_EQ(0, run_tool("plot --script -s 90ms --interval 30ms x.svg"));
 	EXPECT_TRUE(says("set terminal svg"));
 	EXPECT_TRUE(says("set output './x.svg'"));
 	EXPECT_TRUE(says("$points << EOD\n"));
 	EXPECT_FALSE(says("$points << EOD\nEOD"));
 	EXPECT_TRUE(says("$lateness << EOD\n"));
 	/* A test machine has no gnuplot. */
-	EXPECT_EQ(1, run_tool("plot --count 2 --interval 10ms x.png"));
+	EXPECT_EQ(1, run_tool("plot --seconds 10ms --interval 10ms x.png"));
 	EXPECT_TRUE(says("apt install gnuplot"));
 }
 
@@ -1227,7 +1226,7 @@ TEST_F(hwtimer, plot_shows_what_a_process_shares)
 	ASSERT_LE(0, child);
 	ASSERT_NE(0, dev_every(self->fd, 0, MS, 0));
 	snprintf(arguments, sizeof(arguments),
-		 "plot --script --count 2 --interval 10ms --pid %d x.png",
+		 "plot --script --seconds 10ms --interval 10ms --pid %d x.png",
 		 child);
 	EXPECT_EQ(0, run_tool(arguments));
 	EXPECT_TRUE(says(": 1 instance,"))
@@ -1235,7 +1234,7 @@ TEST_F(hwtimer, plot_shows_what_a_process_shares)
 		TH_LOG("%s", output);
 	}
 	snprintf(arguments, sizeof(arguments),
-		 "plot --script --count 2 --interval 10ms --pid %d x.png",
+		 "plot --script --seconds 10ms --interval 10ms --pid %d x.png",
 		 getpid());
 	EXPECT_EQ(0, run_tool(arguments));
 	EXPECT_TRUE(says(": 1 instance,"));
@@ -1249,7 +1248,7 @@ TEST(without_instances_it_says_so)
 	EXPECT_TRUE(says("No process"));
 	EXPECT_EQ(0, run_tool("next"));
 	EXPECT_TRUE(says("No process"));
-	EXPECT_EQ(1, run_tool("plot --script --count 2 --interval 10ms x.png"));
+	EXPECT_EQ(1, run_tool("plot --script -s 10ms --interval 10ms x.png"));
 	EXPECT_TRUE(says("no process"));
 }
 
@@ -1300,11 +1299,7 @@ TEST_F(hwtimer, metrics_are_the_counters)
 	EXPECT_EQ(21, sample_of("hwtimer_scheduled_total{"));
 	EXPECT_EQ(20, sample_of("hwtimer_lateness_seconds_count{"));
 	EXPECT_TRUE(says("le=\"+Inf\"} 20\n"));
-	EXPECT_TRUE(says("# TYPE hwtimer_scheduled counter\n"));
-	EXPECT_EQ(0, strcmp(output + strlen(output) - 6, "# EOF\n"));
-	EXPECT_EQ(0, run_tool("metrics --prometheus"));
 	EXPECT_TRUE(says("# TYPE hwtimer_scheduled_total counter\n"));
-	EXPECT_FALSE(says("# EOF"));
 }
 
 /*

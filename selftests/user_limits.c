@@ -18,6 +18,9 @@
 /* More instances than have room in the limit */
 #define MANY 1000
 
+/* More timers than there is memory for */
+#define TIMERS 50000
+
 /* A wheel of this size is larger than the limit. */
 #define HUGE_BUCKETS 1048576
 
@@ -94,7 +97,6 @@ static int open_again(void)
 FIXTURE(users)
 {
 	long long memory; /* the limit, bytes */
-	long long timers; /* the highest limit of an instance */
 	mode_t mode; /* the device's mode before the test */
 };
 
@@ -103,7 +105,6 @@ FIXTURE_SETUP(users)
 	struct stat stat_of_device;
 
 	self->memory = module_parameter("max_memory_user") << 20;
-	self->timers = module_parameter("max_timers");
 	ASSERT_EQ(0, stat(DEVICE, &stat_of_device));
 	self->mode = stat_of_device.st_mode & 0777;
 	if (self->memory > 4 << 20)
@@ -156,16 +157,16 @@ TEST_F(users, timers_are_charged)
 	become(ALICE);
 	fd = open_again();
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, dev_setup(fd, 0, 0, self->timers));
-	n = dev_schedule_many(fd, self->timers, 0, HOUR, NULL);
+	ASSERT_EQ(0, dev_setup(fd, 0, 0, TIMERS));
+	n = dev_schedule_many(fd, TIMERS, 0, HOUR, NULL);
 	EXPECT_LT(1000, n);
-	EXPECT_GT(self->timers, n);
+	EXPECT_GT(TIMERS, n);
 	EXPECT_EQ(-ENOMEM, try_schedule(fd));
 	EXPECT_GE(self->memory, stats_of(fd).bytes);
 	ASSERT_EQ(0, close(fd));
 	fd = open_again();
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, dev_setup(fd, 0, 0, self->timers));
+	ASSERT_EQ(0, dev_setup(fd, 0, 0, TIMERS));
 	/* The old instance may be freed a moment later. */
 	again = dev_schedule_many(fd, n, 0, HOUR, NULL);
 	while (again < n) {
@@ -231,8 +232,8 @@ TEST_F(users, the_opener_is_charged)
 	ASSERT_LE(0, fd);
 	become_root();
 	become(BOB);
-	ASSERT_EQ(0, dev_setup(fd, 0, 0, self->timers));
-	EXPECT_LT(1000, dev_schedule_many(fd, self->timers, 0, HOUR, NULL));
+	ASSERT_EQ(0, dev_setup(fd, 0, 0, TIMERS));
+	EXPECT_LT(1000, dev_schedule_many(fd, TIMERS, 0, HOUR, NULL));
 	EXPECT_EQ(-ENOMEM, try_schedule(fd));
 	n = open_many(fds, &err);
 	EXPECT_LT(10, n);

@@ -10,9 +10,11 @@
  *
  * The order of entries of one tick is kept. In a hierarchical wheel, those of a lower level are
  * older: they were added first, or came down first. So the lowest level is collected first. In
- * that level, and in a hashed wheel, each tick has one bucket, and only an overdue timer is in the
- * bucket of a later tick: in the order in which the buckets are due, they keep their order, too,
- * but for a backlog that one turn did not get through.
+ * that level, and in a hashed wheel, all entries of a tick are in one bucket, in their order.
+ *
+ * An overdue timer is in the bucket of a later tick than its own. So the buckets are collected in
+ * the order in which they are due. Then overdue timers of one tick keep their order, too, unless
+ * one turn did not get through all that were due.
  */
 #include "wheel/walk.h"
 

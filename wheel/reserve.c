@@ -60,9 +60,9 @@ u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel,
  * @outlook: what may happen to the timers afterwards
  *
  * At worst, each entry gets into a bucket of its own, with a chunk for each. A chunk of the
- * smaller wheel is free again when its last entry is filed. What reserve_entries() wants
- * for hwtimer_wheel_chunks() takes account of the chunks in use, so it stays valid; what it
- * wants for a hashed wheel does not, and must be left when all is filed.
+ * smaller wheel is free again when its last entry is filed. For a hierarchical wheel,
+ * reserve_entries() counts the chunks in use, so its number covers what filing takes. For a hashed
+ * wheel it may not, so its number must still be left when all is filed.
  *
  * Return: the number of spare chunks that the pool must hold.
  */

@@ -45,7 +45,6 @@ size_t hwtimer_wheel_memory(const struct hwtimer_shape *shape)
  * hwtimer_wheel_set_tick - set how time is divided into ticks
  * @wheel: a wheel without timers
  * @tick: length of a tick, ns; at least 2
- * @base: time of tick 0, ns
  *
  * Computes the reciprocal with which hwtimer_scale_ticks() divides: 2^(64 + shift) /
  * tick, rounded up. 2^shift is the largest power of two below the tick, so the reciprocal
@@ -57,7 +56,7 @@ size_t hwtimer_wheel_memory(const struct hwtimer_shape *shape)
  * less than 2^63 * 2^(shift + 1) / (2^(64 + shift) * tick) = 1 / tick. The fraction of
  * time / tick is at most 1 - 1 / tick, so the sum does not reach the next integer.
  */
-void hwtimer_wheel_set_tick(struct hwtimer_wheel *wheel, u64 tick, u64 base)
+void hwtimer_wheel_set_tick(struct hwtimer_wheel *wheel, u64 tick)
 {
 	struct hwtimer_scale *scale = &wheel->scale;
 	u64 rest;
@@ -65,7 +64,6 @@ void hwtimer_wheel_set_tick(struct hwtimer_wheel *wheel, u64 tick, u64 base)
 
 	wheel->shape.tick = tick;
 	*scale = (struct hwtimer_scale){
-		.base = base,
 		.tick = tick,
 		.shift = ilog2(tick - 1),
 	};
@@ -78,12 +76,10 @@ void hwtimer_wheel_set_tick(struct hwtimer_wheel *wheel, u64 tick, u64 base)
 	scale->reciprocal += rest > 0;
 }
 
-/* hwtimer_scale_tick_of() for a deadline that is not after the base, or beyond 63 bits. */
+/* hwtimer_scale_tick_of() for a deadline that is 0, or beyond 63 bits. */
 u64 hwtimer_scale_tick_of_odd(const struct hwtimer_scale *scale, u64 deadline)
 {
-	if (deadline <= scale->base)
-		return 0;
-	return hwtimer_scale_ticks(scale, deadline - scale->base - 1) + 1;
+	return deadline ? hwtimer_scale_ticks(scale, deadline - 1) + 1 : 0;
 }
 
 /*
@@ -103,20 +99,19 @@ static void bucket_begin(u32 nr)
  * @shape: tick, kind and size of the wheel
  * @memory: hwtimer_wheel_memory() bytes, aligned to a cache line; the caller still owns
  *	them
- * @base: time of tick 0, ns
- * @now: the time, ns; not before @base
+ * @now: the time, ns
  *
  * Takes time in proportion to the number of buckets. May sleep if these are more than
  * HWTIMER_HOLD.
  */
 void hwtimer_wheel_init(struct hwtimer_wheel *wheel,
 			const struct hwtimer_shape *shape, void *memory,
-			u64 base, u64 now)
+			u64 now)
 {
 	u32 i;
 
 	wheel->shape = *shape;
-	hwtimer_wheel_set_tick(wheel, shape->tick, base);
+	hwtimer_wheel_set_tick(wheel, shape->tick);
 	wheel->current_tick = hwtimer_wheel_tick_at(wheel, now);
 	wheel->nr_buckets = hwtimer_kind_buckets(shape);
 	wheel->buckets = memory;
@@ -166,9 +161,7 @@ void hwtimer_wheel_drain(struct hwtimer_wheel *wheel)
  */
 u64 hwtimer_wheel_tick_at(const struct hwtimer_wheel *wheel, u64 now)
 {
-	if (now <= wheel->scale.base)
-		return 0;
-	return hwtimer_scale_ticks(&wheel->scale, now - wheel->scale.base);
+	return hwtimer_scale_ticks(&wheel->scale, now);
 }
 
 /**
@@ -182,8 +175,7 @@ u64 hwtimer_wheel_time_of(const struct hwtimer_wheel *wheel, u64 tick)
 {
 	u64 time;
 
-	if (check_mul_overflow(tick, wheel->shape.tick, &time) ||
-	    check_add_overflow(time, wheel->scale.base, &time))
+	if (check_mul_overflow(tick, wheel->shape.tick, &time))
 		return HWTIMER_TICK_NONE;
 	return time;
 }
@@ -262,7 +254,7 @@ void hwtimer_wheel_return(struct hwtimer_wheel *wheel,
 	struct hwtimer_wheel_stats stats = wheel->stats;
 	const struct hwtimer_table *table = wheel->table;
 	struct hwtimer_pool *pool = wheel->pool;
-	u64 tick = wheel->current_tick, base = wheel->scale.base;
+	u64 tick = wheel->current_tick;
 	bool rewinds = wheel->rewinds;
 
 	memset(wheel, 0, sizeof(*wheel));
@@ -271,7 +263,7 @@ void hwtimer_wheel_return(struct hwtimer_wheel *wheel,
 	wheel->rewinds = rewinds;
 	wheel->room = room;
 	wheel->stats = stats;
-	hwtimer_wheel_init(wheel, shape, memory, base, base);
+	hwtimer_wheel_init(wheel, shape, memory, 0);
 	wheel->current_tick = tick;
 	hwtimer_kind_restart(wheel, tick);
 }

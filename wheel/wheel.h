@@ -104,14 +104,12 @@ struct hwtimer_shape {
 };
 
 /**
- * struct hwtimer_scale - how time is divided into ticks
- * @base: ns on the instance's clock at tick 0
+ * struct hwtimer_scale - how time is divided into ticks, the first of which begins at time 0
  * @tick: length of a tick, ns
  * @reciprocal: reciprocal of @tick, see hwtimer_wheel_set_tick()
  * @shift: shift that belongs to @reciprocal
  */
 struct hwtimer_scale {
-	u64 base;
 	u64 tick;
 	u64 reciprocal;
 	u32 shift;
@@ -322,10 +320,10 @@ static inline u64 hwtimer_wheel_chunks(const struct hwtimer_wheel *wheel,
 }
 
 size_t hwtimer_wheel_memory(const struct hwtimer_shape *shape);
-void hwtimer_wheel_set_tick(struct hwtimer_wheel *wheel, u64 tick, u64 base);
+void hwtimer_wheel_set_tick(struct hwtimer_wheel *wheel, u64 tick);
 void hwtimer_wheel_init(struct hwtimer_wheel *wheel,
 			const struct hwtimer_shape *shape, void *memory,
-			u64 base, u64 now);
+			u64 now);
 void hwtimer_wheel_grow(struct hwtimer_wheel *wheel,
 			struct hwtimer_wheel *larger);
 void hwtimer_wheel_return(struct hwtimer_wheel *wheel,
@@ -389,14 +387,14 @@ u64 hwtimer_scale_tick_of_odd(const struct hwtimer_scale *scale, u64 deadline);
  * @scale: the wheel's scale
  * @deadline: the deadline, ns
  *
- * Rounds up, so that no timer is early. A deadline before the base is in tick 0.
+ * Rounds up, so that no timer is early.
  */
 static inline u64 hwtimer_scale_tick_of(const struct hwtimer_scale *scale,
 					u64 deadline)
 {
-	u64 time = deadline - scale->base - 1;
+	u64 time = deadline - 1;
 
-	/* One test finds deadlines up to the base, and those too late to be multiplied. */
+	/* One test finds 0, and deadlines too late to be multiplied. */
 	if (unlikely(time > S64_MAX))
 		return hwtimer_scale_tick_of_odd(scale, deadline);
 	return (hwtimer_mul_high(time, scale->reciprocal) >> scale->shift) + 1;

@@ -51,32 +51,6 @@ void hwtimer_worker_kick(struct hwtimer_alarm *alarm, u64 time)
 	raw_spin_unlock(&tenant->worker->lock);
 }
 
-/* Takes both alarms of a job out of the queues. */
-static void job_forget(struct hwtimer_job *job)
-{
-	hwtimer_tenant_forget(job->tenant, &job->turns);
-	hwtimer_tenant_forget(job->tenant, &job->chores);
-}
-
-/**
- * hwtimer_worker_forget - take the alarms of a job out of the worker's queues
- * @job: the job, which may have no worker yet
- *
- * The worker serves the alarms again only after another hwtimer_worker_kick(). A slice
- * that is running goes on; the function does not wait for it. Does not sleep; takes the
- * worker's lock.
- */
-void hwtimer_worker_forget(struct hwtimer_job *job)
-{
-	struct hwtimer_worker *worker = job_worker(job);
-
-	if (!worker)
-		return;
-	raw_spin_lock(&worker->lock);
-	job_forget(job);
-	raw_spin_unlock(&worker->lock);
-}
-
 /* Reads one of the numbers that the worker keeps for a job. */
 static u64 job_read(const struct hwtimer_job *job, const u64 *number)
 {
@@ -191,7 +165,8 @@ bool hwtimer_worker_leave(struct hwtimer_job *job, hwtimer_left_fn *left)
 		return false;
 	raw_spin_lock(&worker->lock);
 	job->detached = true;
-	job_forget(job);
+	hwtimer_tenant_forget(job->tenant, &job->turns);
+	hwtimer_tenant_forget(job->tenant, &job->chores);
 	running = worker->running == job;
 	if (running)
 		job->left = left;

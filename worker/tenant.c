@@ -128,7 +128,7 @@ void hwtimer_tenant_put(struct hwtimer_tenant *tenant)
 	raw_spin_lock(&worker->lock);
 	last = !--tenant->users;
 	if (last) {
-		/* It may have been due with an alarm that was forgotten then. */
+		/* It may have been due with an alarm of a job that was taken away then. */
 		if (!RB_EMPTY_NODE(&tenant->place.node))
 			timerqueue_del(&worker->ready, &tenant->place);
 		rb_erase(&tenant->node, &worker->tenants);
@@ -141,16 +141,14 @@ void hwtimer_tenant_put(struct hwtimer_tenant *tenant)
 /**
  * hwtimer_tenant_spent - the time that a worker has spent for a tenant
  * @tenant: the tenant
- * @nr: out: the number of the worker
  *
  * Return: the time of all slices of the tenant's jobs, ns, since the tenant has had one; those
  * of jobs that are gone by now count, too. Does not sleep; takes the worker's lock.
  */
-u64 hwtimer_tenant_spent(struct hwtimer_tenant *tenant, unsigned int *nr)
+u64 hwtimer_tenant_spent(const struct hwtimer_tenant *tenant)
 {
 	u64 spent;
 
-	*nr = tenant->worker->nr;
 	raw_spin_lock(&tenant->worker->lock);
 	spent = tenant->spent;
 	raw_spin_unlock(&tenant->worker->lock);

@@ -77,7 +77,6 @@ struct hwtimer_worker_queue {
 /**
  * struct hwtimer_worker - one kthread
  * @task: the kthread; constant
- * @nr: number of the worker; constant
  * @lock: raw spinlock; protects all members below, up to @wakeups. Taken inside an
  *	instance's lock
  * @tenants: all tenants, in the order of their users, and then of their cgroups
@@ -95,7 +94,6 @@ struct hwtimer_worker_queue {
  */
 struct hwtimer_worker {
 	struct task_struct *task;
-	unsigned int nr;
 
 	raw_spinlock_t lock; /* see above */
 	struct rb_root tenants;

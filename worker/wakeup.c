@@ -46,13 +46,14 @@ u64 hwtimer_wakeup_next(const struct hwtimer_instance *instance)
 }
 
 /*
- * If the clock can be set back, also kicks the chores' alarm, which is on CLOCK_MONOTONIC, for a
- * tick later, unless the alarm for turns is exact. It is exact if no pending timer is for an
- * earlier time than the alarm. A timer that was overdue when it was scheduled is filed under a
- * later tick, and for what is due already the alarm is kicked for the present time: if the clock
- * is set back before the worker comes, that alarm comes late by as much, and the clock's time
- * does not show that it was set. @next is what hwtimer_wakeup_next() returns. While the ring is
- * full, no reader waits for the worker.
+ * On a clock that can be set back, the alarm for turns may come too late for timers that are due.
+ * For these it is kicked for the present time, or, if a timer was overdue when it was scheduled,
+ * for the later tick under which that timer is filed. If the clock is set back before the worker
+ * comes, the alarm comes late by as much, and the clock's time does not show that it was set. So
+ * this also kicks the chores' alarm, which is on CLOCK_MONOTONIC, for a tick later.
+ *
+ * That is not needed if no pending timer has an earlier deadline than the time of the alarm; nor
+ * while the ring is full, when no reader waits for the worker. @next: from hwtimer_wakeup_next().
  */
 static void guard_due(struct hwtimer_instance *instance, u64 next, u64 now)
 {

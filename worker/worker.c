@@ -160,7 +160,7 @@ static void worker_serve(struct hwtimer_worker *worker,
 }
 
 /*
- * Returns a tenant that has nothing due: its alarms were forgotten, or the clock was set back.
+ * Returns a tenant that has nothing due: its jobs were taken away, or the clock was set back.
  * Then releases the lock and takes it again, because many such tenants may follow each other.
  */
 static void worker_skip(struct hwtimer_worker *worker,
@@ -221,11 +221,10 @@ static void queue_init(struct hwtimer_worker_queue *queue,
 		      HRTIMER_MODE_ABS_HARD);
 }
 
-static void worker_init(struct hwtimer_worker *worker, unsigned int nr)
+static void worker_init(struct hwtimer_worker *worker)
 {
 	unsigned int clock;
 
-	worker->nr = nr;
 	raw_spin_lock_init(&worker->lock);
 	worker->tenants = RB_ROOT;
 	timerqueue_init_head(&worker->ready);
@@ -269,7 +268,7 @@ struct hwtimer_worker *hwtimer_worker_create(unsigned int nr,
 
 	if (!worker)
 		return ERR_PTR(-ENOMEM);
-	worker_init(worker, nr);
+	worker_init(worker);
 	worker->task =
 		kthread_create(hwtimer_worker_run, worker, "hwtimer/%u", nr);
 	if (IS_ERR(worker->task)) {

@@ -159,7 +159,6 @@ void hwtimer_worker_attach(struct hwtimer_job *job,
 			   struct hwtimer_tenant *tenant);
 bool hwtimer_worker_leave(struct hwtimer_job *job, hwtimer_left_fn *left);
 void hwtimer_worker_kick(struct hwtimer_alarm *alarm, u64 time);
-void hwtimer_worker_forget(struct hwtimer_job *job);
 u64 hwtimer_worker_wakeups(const struct hwtimer_job *job);
 u64 hwtimer_worker_spent(const struct hwtimer_job *job);
 pid_t hwtimer_worker_pid(const struct hwtimer_job *job,
@@ -180,7 +179,7 @@ struct hwtimer_tenant_id {
 struct hwtimer_tenant *hwtimer_tenant_get(struct hwtimer_worker *worker,
 					  const struct hwtimer_tenant_id *id);
 void hwtimer_tenant_put(struct hwtimer_tenant *tenant);
-u64 hwtimer_tenant_spent(struct hwtimer_tenant *tenant, unsigned int *nr);
+u64 hwtimer_tenant_spent(const struct hwtimer_tenant *tenant);
 
 /* ---- worker.c ---- */
 
@@ -194,8 +193,6 @@ void hwtimer_worker_free(struct hwtimer_worker *worker);
 /* The highest number of workers */
 #define HWTIMER_WORKERS_MAX 64
 
-bool hwtimer_workers_in_range(const char *name, unsigned int value,
-			      unsigned int min, unsigned int max);
 bool hwtimer_workers_parameters_valid(void);
 struct hwtimer_tenant_id hwtimer_workers_caller(void);
 struct hwtimer_tenant *

@@ -44,17 +44,9 @@ MODULE_PARM_DESC(rt_prio, "SCHED_FIFO priority of the kthreads; 0: none");
 /* The workers that were created, by their numbers; an entry is written once */
 static struct hwtimer_worker *hwtimer_workers[HWTIMER_WORKERS_MAX];
 
-/**
- * hwtimer_workers_in_range - check a module parameter, at module load
- * @name: name of the parameter
- * @value: value of the parameter
- * @min: lowest valid value
- * @max: highest valid value
- *
- * Return: whether the value is valid; if it is not, the log gives the range. Any context.
- */
-bool hwtimer_workers_in_range(const char *name, unsigned int value,
-			      unsigned int min, unsigned int max)
+/* Whether a module parameter is valid; if it is not, the log gives the range. */
+static bool parameter_valid(const char *name, unsigned int value,
+			    unsigned int min, unsigned int max)
 {
 	if (value >= min && value <= max)
 		return true;
@@ -63,7 +55,7 @@ bool hwtimer_workers_in_range(const char *name, unsigned int value,
 }
 
 /**
- * hwtimer_workers_parameters_valid - check this file's module parameters
+ * hwtimer_workers_parameters_valid - check the module parameters of this file, at module load
  *
  * Replaces a parameter that is 0 by its default, so that sysfs shows the number.
  *
@@ -74,10 +66,8 @@ bool hwtimer_workers_parameters_valid(void)
 	nr_workers = nr_workers ?:
 				  min_t(unsigned int, num_possible_cpus(),
 					HWTIMER_WORKERS_DEFAULT);
-	return hwtimer_workers_in_range("workers", nr_workers, 1,
-					HWTIMER_WORKERS_MAX) &&
-	       hwtimer_workers_in_range("rt_prio", worker_rt_prio, 0,
-					MAX_RT_PRIO - 1);
+	return parameter_valid("workers", nr_workers, 1, HWTIMER_WORKERS_MAX) &&
+	       parameter_valid("rt_prio", worker_rt_prio, 0, MAX_RT_PRIO - 1);
 }
 
 /* Creates the worker @nr, unless another thread is faster. Returns it or an ERR_PTR(). */

@@ -26,7 +26,6 @@ void core_load(void)
 	sim_bare_begin();
 	if (!sim_module_load())
 		sim_fail("the module cannot be loaded");
-	sim_parameter_set("max_timers", 1U << 25);
 	sim_bare_run();
 }
 

@@ -57,8 +57,6 @@ void arguments_parse(struct arguments *arguments, int argc, char **argv)
 		  arguments->workloads, .names = workload_names },
 		{ "reps", "N", "number of runs per median (5)", parse_u32,
 		  &arguments->reps, 1, REPS_MAX },
-		{ "json", "FILE", "write medians, minima and maxima to FILE",
-		  parse_text, &arguments->json },
 		{ "slack", NULL,
 		  "measure what slack saves, with the mixed workload",
 		  parse_flag, &arguments->slack },

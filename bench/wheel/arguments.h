@@ -22,7 +22,6 @@ extern char *const kind_names[];
  * @kinds: for each kind, whether to run it
  * @workloads: for each workload, whether to run it
  * @reps: number of runs per median
- * @json: name of the file for all results; NULL: none
  * @slack: measure what slack saves, not what timers cost
  * @check: measure nothing; only check that the wheels are right
  */
@@ -32,7 +31,6 @@ struct arguments {
 	bool kinds[KINDS];
 	bool workloads[WORKLOADS];
 	u32 reps;
-	const char *json;
 	bool slack;
 	bool check;
 };

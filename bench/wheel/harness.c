@@ -43,7 +43,7 @@ void harness_init(struct harness *harness, const struct hwtimer_shape *shape,
 	harness->memory = arena_alloc(hwtimer_wheel_memory(shape), 64);
 	harness->room = timers;
 	harness->ready = arena_alloc(timers * sizeof(*harness->ready), 64);
-	hwtimer_wheel_init(&harness->wheel, shape, harness->memory, 0,
+	hwtimer_wheel_init(&harness->wheel, shape, harness->memory,
 			   harness->now);
 }
 
@@ -56,7 +56,7 @@ void harness_destroy(struct harness *harness)
 	arena_reset();
 }
 
-/* chunks_wanted() */
+/* chunks_missing() */
 static u32 chunks_wanted(const struct harness *harness, u32 timers)
 {
 	struct hwtimer_outlook outlook = {
@@ -93,7 +93,6 @@ void harness_reserve(struct harness *harness, u32 timers)
 	    hwtimer_pool_fill(&supply, wanted - harness->pool.spares))
 		errx(1, "no memory for chunks");
 	hwtimer_pool_merge(&harness->pool, &supply);
-	harness->chunks_peak = max(harness->chunks_peak, harness->pool.chunks);
 }
 
 /* hwtimer_wakeup_next() */
@@ -134,7 +133,7 @@ static void schedule(struct harness *harness, struct timer *timer, u32 number)
 }
 
 /**
- * harness_schedule - requests_run_locked(), scheduling
+ * harness_schedule - hwtimer_hold_locked(), scheduling
  * @harness: the harness, with memory from harness_reserve()
  * @timers: all timers
  * @first: number of the first timer to schedule
@@ -150,7 +149,7 @@ void harness_schedule(struct harness *harness, struct timer *timers, u32 first,
 	rearm(harness);
 }
 
-/* request_cancel() */
+/* hwtimer_op_cancel() */
 static void cancel(struct harness *harness, u64 id)
 {
 	struct hwtimer_record *record = hwtimer_table_find(&harness->table, id);
@@ -163,7 +162,7 @@ static void cancel(struct harness *harness, u64 id)
 }
 
 /**
- * harness_cancel - requests_run_locked(), cancelling
+ * harness_cancel - hwtimer_hold_locked(), cancelling
  * @harness: the harness
  * @ids: ids of pending timers
  * @count: number of ids, at most HWTIMER_HOLD
@@ -223,8 +222,8 @@ static void expire(struct harness *harness, u32 index)
 	harness->pending--;
 }
 
-/* hwtimer_turn(); returns the number of expired timers. */
-static unsigned int turn(struct harness *harness)
+/* hwtimer_turn() */
+static void turn(struct harness *harness)
 {
 	struct hwtimer_wheel *wheel = &harness->wheel;
 	unsigned int i, expired;
@@ -237,37 +236,19 @@ static unsigned int turn(struct harness *harness)
 	harness->wake = next_turn(harness);
 	if (harness->wake != HWTIMER_TICK_NONE)
 		harness->wake = max(harness->wake, harness->now);
-	return expired;
 }
 
 /**
  * harness_wake_up - hwtimer_worker_run(), from one sleep to the next
  * @harness: the harness; its @wake must be a time, and becomes its @now
- * @wakeup: out: the figures of the wake-up
  */
-void harness_wake_up(struct harness *harness, struct wakeup *wakeup)
+void harness_wake_up(struct harness *harness)
 {
-	u64 walked = harness->wheel.stats.walked;
-	u64 begin = now_ns();
-	unsigned int expired;
-
-	*wakeup = (struct wakeup){};
 	harness->now = max(harness->now, harness->wake);
-	do {
-		expired = turn(harness);
-		if (!expired)
-			continue;
-		wakeup->due_ns = now_ns() - begin;
-		wakeup->spans++;
-		wakeup->walked = harness->wheel.stats.walked - walked;
-	} while (harness->wake <= harness->now);
-	wakeup->ns = wakeup->due_ns;
-	if (!expired) {
-		wakeup->ns = now_ns() - begin;
-		wakeup->spans++;
-	}
+	do
+		turn(harness);
+	while (harness->wake <= harness->now);
 	harness->wakeups++;
-	harness->idle += !wakeup->walked;
 }
 
 /**

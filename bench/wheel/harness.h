@@ -23,8 +23,6 @@
  * @wake: the time of the worker's next wake-up, ns; HWTIMER_TICK_NONE: no wake-up
  * @pending: number of pending timers
  * @wakeups: number of the worker's wake-ups
- * @idle: number of wake-ups in which nothing expired
- * @chunks_peak: the most chunks so far, including spare ones
  * @memory: memory of the wheel
  * @due: a slice of the due timers
  */
@@ -40,24 +38,8 @@ struct harness {
 	u64 wake;
 	u64 pending;
 	u64 wakeups;
-	u64 idle;
-	u32 chunks_peak;
 	void *memory;
 	u32 due[HWTIMER_HOLD];
-};
-
-/**
- * struct wakeup - one wake-up of the worker
- * @walked: entries walked before the last timer had expired, counted in whole slices
- * @due_ns: time before the last timer had expired
- * @ns: time of the whole wake-up, including the cascade of later timers
- * @spans: number of readings of this machine's clock after the first
- */
-struct wakeup {
-	u64 walked;
-	u64 due_ns;
-	u64 ns;
-	u32 spans;
 };
 
 /**
@@ -82,7 +64,7 @@ void harness_schedule(struct harness *harness, struct timer *timers, u32 first,
 void harness_cancel(struct harness *harness, const u64 *ids, u32 count);
 u64 harness_compaction_steps(const struct harness *harness, u32 requests);
 bool harness_compact(struct harness *harness);
-void harness_wake_up(struct harness *harness, struct wakeup *wakeup);
+void harness_wake_up(struct harness *harness);
 bool harness_read(struct harness *harness, struct event *event);
 
 #endif /* BENCH_HARNESS_H */

@@ -9,12 +9,9 @@
  *
  * A row of the table is a workload (timers.h) on a kind of wheel with a number of
  * buckets; enum figure (phases.h) explains the columns. The runs of all kinds and
- * numbers of buckets alternate, so that a drift of the machine affects all of them. For
- * the two columns in us, each wake-up counts with its shortest time in all runs, and
- * the table shows the longest of these: see struct best.
+ * numbers of buckets alternate, so that a drift of the machine affects all of them.
  *
- * In the rows of the cancel workload, figures per expiry are per cancelled timer, and
- * bytes are per timer scheduled in a second.
+ * In the rows of the cancel workload, figures per expiry are per cancelled timer.
  *
  * Every run checks each expiration; see ledger.h.
  */
@@ -30,9 +27,6 @@
 #include "report.h"
 
 #define SERIES_MAX (BUCKETS_MAX * KINDS)
-
-/* More wake-ups than the timeouts of CANCEL can cause */
-#define WAKEUPS_MIN 65536
 
 static const u32 slacks_permille[] = { 0, 10, 125 };
 #define SLACKS (sizeof(slacks_permille) / sizeof(*slacks_permille))
@@ -82,90 +76,38 @@ static u32 list_shapes(const struct arguments *arguments,
 	return nr;
 }
 
-static void series_init(struct series *series,
-			const struct hwtimer_shape *shape,
-			enum workload workload, u32 timers)
-{
-	u32 room = max_t(u32, timers, WAKEUPS_MIN);
-
-	*series = (struct series){
-		.shape = *shape,
-		.workload = workload,
-		.best = {
-			.room = room,
-			.due_ns = allocate(room, sizeof(u32)),
-			.ns = allocate(room, sizeof(u32)),
-		},
-	};
-}
-
-static void series_release(struct series *series)
-{
-	free(series->best.due_ns);
-	free(series->best.ns);
-}
-
 static void series_run(struct series *series, struct run *run, u32 rep)
 {
 	u32 figure;
 
 	run->shape = series->shape;
-	run->best = &series->best;
 	run_measure(run);
 	for (figure = 0; figure < FIGURES; figure++)
 		series->values[figure][rep] = run->figures[figure];
 }
 
 /* Measures the workload of @run on all shapes. */
-static void measure_workload(const struct arguments *arguments, struct run *run,
-			     FILE *json)
+static void measure_workload(const struct arguments *arguments, struct run *run)
 {
 	static struct series series[SERIES_MAX];
-	static bool written;
 	struct hwtimer_shape shapes[SERIES_MAX];
 	u32 nr = list_shapes(arguments, shapes);
 	u32 rep, i;
 
 	for (i = 0; i < nr; i++)
-		series_init(&series[i], &shapes[i], run->workload, run->count);
+		series[i] = (struct series){
+			.shape = shapes[i],
+			.workload = run->workload,
+		};
 	for (rep = 0; rep < arguments->reps; rep++)
 		for (i = 0; i < nr; i++)
 			series_run(&series[i], run, rep);
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < nr; i++)
 		report_series(arguments, &series[i]);
-		if (json)
-			report_json_series(json, &series[i], arguments->reps,
-					   !written);
-		written = true;
-		series_release(&series[i]);
-	}
-}
-
-static FILE *json_open(const struct arguments *arguments)
-{
-	FILE *json;
-
-	if (!arguments->json)
-		return NULL;
-	json = fopen(arguments->json, "w");
-	if (!json)
-		err(1, "%s", arguments->json);
-	report_json_begin(json, arguments);
-	return json;
-}
-
-static void json_close(const struct arguments *arguments, FILE *json)
-{
-	if (!json)
-		return;
-	report_json_end(json);
-	if (fclose(json))
-		err(1, "%s", arguments->json);
 }
 
 static void measure(const struct arguments *arguments, struct run *run)
 {
-	FILE *json = json_open(arguments);
 	u32 workload;
 
 	run->cancelled = run->count / 2;
@@ -173,9 +115,8 @@ static void measure(const struct arguments *arguments, struct run *run)
 	for (workload = 0; workload < WORKLOADS; workload++)
 		if (arguments->workloads[workload]) {
 			run_choose(run, workload, 0);
-			measure_workload(arguments, run, json);
+			measure_workload(arguments, run);
 		}
-	json_close(arguments, json);
 }
 
 static void slack_row(struct run *run, u32 slack_permille)

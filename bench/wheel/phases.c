@@ -8,8 +8,7 @@
  * wakes the worker if that is due, and cancels those timers. Only the last 10 of 40 s
  * count, because by then the buckets of the first timeouts have come round.
  *
- * Costs are processor time of this thread, less the cost of reading it. The duration of
- * a wake-up is real time, because wake-ups are many and short.
+ * Costs are processor time of this thread, less the cost of reading it.
  *
  * Requests come in batches of HWTIMER_HOLD, as in the module. The memory for a batch is
  * allocated before the batch, outside the measured time.
@@ -37,8 +36,8 @@ static u64 cpu_ns(void)
 	return clock_now(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* Returns the cost of a call of @clock: the least, because other programs interfere. */
-static double clock_cost(u64 (*clock)(void))
+/* Returns the cost of a call of cpu_ns(): the least, because other programs interfere. */
+static double clock_cost(void)
 {
 	u64 least = U64_MAX;
 	u32 round, i;
@@ -47,7 +46,7 @@ static double clock_cost(u64 (*clock)(void))
 		u64 begin = now_ns();
 
 		for (i = 0; i < CLOCK_CALLS; i++)
-			clock();
+			cpu_ns();
 		least = min(least, now_ns() - begin);
 	}
 	return (double)least / CLOCK_CALLS;
@@ -60,7 +59,7 @@ static double cpu_since(u64 begin)
 	double ns = cpu_ns() - begin;
 
 	if (!cost)
-		cost = clock_cost(cpu_ns);
+		cost = clock_cost();
 	return max(ns - cost, 0.0);
 }
 
@@ -151,42 +150,6 @@ static double cancel_range(struct run *run, struct harness *harness, u32 first,
 	return ns;
 }
 
-static void note_worst(struct run *run, const struct wakeup *wakeup)
-{
-	double *figures = run->figures;
-
-	figures[DUE_WALKED] =
-		max_t(double, figures[DUE_WALKED], wakeup->walked);
-	figures[DUE_NS] = max_t(double, figures[DUE_NS], wakeup->due_ns);
-	figures[WAKEUP_NS] = max_t(double, figures[WAKEUP_NS], wakeup->ns);
-}
-
-/* @nr: number of the wake-up, the same in all runs of a series */
-static void note_best(struct best *best, u64 nr, const struct wakeup *wakeup)
-{
-	if (nr >= best->room)
-		errx(1, "more wake-ups than timers");
-	if (nr == best->count) {
-		best->due_ns[nr] = U32_MAX;
-		best->ns[nr] = U32_MAX;
-		best->count++;
-	}
-	best->due_ns[nr] = min_t(u64, best->due_ns[nr], wakeup->due_ns);
-	best->ns[nr] = min_t(u64, best->ns[nr], wakeup->ns);
-}
-
-/* Runs one wake-up; returns the number of readings of the clock. */
-static u32 wake_up(struct run *run, struct harness *harness)
-{
-	struct wakeup wakeup;
-
-	harness_wake_up(harness, &wakeup);
-	note_worst(run, &wakeup);
-	if (run->best)
-		note_best(run->best, harness->wakeups - 1, &wakeup);
-	return 1 + wakeup.spans;
-}
-
 /* Records in the ledger which timers have expired since the last call. */
 static void read_events(struct run *run, struct harness *harness,
 			struct ledger *ledger)
@@ -214,22 +177,17 @@ static void schedule_late(struct run *run, struct harness *harness, u32 *late)
 static double expire_timers(struct run *run, struct harness *harness,
 			    struct ledger *ledger)
 {
-	static double cost;
 	u32 late = run->late;
-	u64 readings = 0;
+	u64 begin = cpu_ns();
 	double ns;
-	u64 begin;
 
-	if (!cost)
-		cost = clock_cost(now_ns);
-	begin = cpu_ns();
 	while (harness->wake != HWTIMER_TICK_NONE) {
-		readings += wake_up(run, harness);
+		harness_wake_up(harness);
 		if (run->thorough)
 			read_events(run, harness, ledger);
 		schedule_late(run, harness, &late);
 	}
-	ns = cpu_since(begin) - readings * cost;
+	ns = cpu_since(begin);
 	read_events(run, harness, ledger);
 	return ns;
 }
@@ -243,13 +201,8 @@ static void figures_of_wheel(struct run *run, const struct harness *harness,
 	double *figures = run->figures;
 
 	figures[WALKED] = (double)(stats->walked - before->walked) / ended;
-	figures[PASSED_OVER] =
-		(double)(stats->passed_over - before->passed_over) / ended;
 	figures[CASCADED] =
 		(double)(stats->cascaded - before->cascaded) / ended;
-	figures[CHUNK_BYTES] =
-		(double)harness->chunks_peak * HWTIMER_CHUNK_BYTES;
-	figures[WHEEL_BYTES] = hwtimer_wheel_memory(&run->shape);
 }
 
 static void run_phases(struct run *run, struct harness *harness)
@@ -270,7 +223,6 @@ static void run_phases(struct run *run, struct harness *harness)
 		ledger_cancelled(&ledger, run->order[i]);
 	figures[EXPIRE_NS] = expire_timers(run, harness, &ledger) / left;
 	figures[WAKEUPS] = harness->wakeups;
-	figures[IDLE] = harness->idle;
 	figures_of_wheel(run, harness, &zero, left);
 	ledger_close(&ledger);
 }
@@ -299,7 +251,7 @@ static void cancel_ms(struct run *run, struct harness *harness, u32 first,
 	harness->now += NSEC_PER_MSEC;
 	begin = cpu_ns();
 	while (harness->wake <= harness->now)
-		wake_up(run, harness);
+		harness_wake_up(harness);
 	figures[EXPIRE_NS] += cpu_since(begin);
 	figures[CANCEL_NS] += cancel_range(run, harness, first, count);
 	cancel_check(harness);
@@ -325,7 +277,6 @@ static void run_cancel(struct run *run, struct harness *harness)
 	run->figures[CANCEL_NS] /= cancelled;
 	run->figures[EXPIRE_NS] /= cancelled;
 	run->figures[WAKEUPS] = harness->wakeups - wakeups;
-	run->figures[IDLE] = run->figures[WAKEUPS];
 	figures_of_wheel(run, harness, &before, cancelled);
 }
 

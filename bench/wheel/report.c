@@ -8,16 +8,6 @@
 
 #include "report.h"
 
-static const char *const figure_names[] = {
-	[SCHEDULE_NS] = "schedule_ns", [CANCEL_NS] = "cancel_ns",
-	[EXPIRE_NS] = "expire_ns",     [WALKED] = "walked",
-	[PASSED_OVER] = "passed_over", [CASCADED] = "cascaded",
-	[WAKEUPS] = "wakeups",	       [IDLE] = "idle_wakeups",
-	[DUE_WALKED] = "due_walked",   [DUE_NS] = "due_ns",
-	[WAKEUP_NS] = "wakeup_ns",     [CHUNK_BYTES] = "chunk_bytes",
-	[WHEEL_BYTES] = "wheel_bytes",
-};
-
 static int compare_double(const void *a, const void *b)
 {
 	double x = *(const double *)a;
@@ -34,37 +24,21 @@ static double median(double *values, u32 count)
 			   (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-/* Returns the longest of the shortest times. */
-static u32 worst_of(const u32 *best, u32 count)
-{
-	u32 worst = 0;
-	u32 i;
-
-	for (i = 0; i < count; i++)
-		worst = max(worst, best[i]);
-	return worst;
-}
-
 void report_header(const struct arguments *arguments)
 {
-	static const char costs[] = "%-6s %-12s %7s %8s %8s %8s %8s %8s %8s";
-	static const char wakeups[] = " %8s %7s %8s %8s %8s %8s %7s\n";
+	static const char row[] = "%-6s %-12s %7s %8s %8s %8s %8s %8s %8s\n";
 
 	printf("%u timers, tick 1 ms, medians of %u runs\n\n",
 	       arguments->timers, arguments->reps);
-	printf(costs, "", "", "", "schedule", "cancel", "expire", "walked",
-	       "passed", "cascaded");
-	printf(wakeups, "wake-ups", "idle", "before", "due", "wake-up",
-	       "chunks", "wheel");
-	printf(costs, "", "kind", "buckets", "ns", "ns", "ns", "/expiry",
-	       "/expiry", "/expiry");
-	printf(wakeups, "", "", "last due", "us", "us", "B/timer", "KiB");
+	printf(row, "", "", "", "schedule", "cancel", "expire", "walked",
+	       "cascaded", "");
+	printf(row, "", "kind", "buckets", "ns", "ns", "ns", "/expiry",
+	       "/expiry", "wake-ups");
 	fflush(stdout);
 }
 
 void report_series(const struct arguments *arguments, struct series *series)
 {
-	const struct best *best = &series->best;
 	double row[FIGURES];
 	u32 figure;
 
@@ -72,47 +46,8 @@ void report_series(const struct arguments *arguments, struct series *series)
 		row[figure] = median(series->values[figure], arguments->reps);
 	printf("%-6s %-12s %7u", workload_names[series->workload],
 	       kind_names[series->shape.kind - 1], series->shape.buckets);
-	printf(" %8.1f %8.1f %8.1f %8.2f %8.2f %8.3f", row[SCHEDULE_NS],
-	       row[CANCEL_NS], row[EXPIRE_NS], row[WALKED], row[PASSED_OVER],
-	       row[CASCADED]);
-	printf(" %8.0f %7.0f %8.0f %8.1f %8.1f", row[WAKEUPS], row[IDLE],
-	       row[DUE_WALKED], worst_of(best->due_ns, best->count) / 1e3,
-	       worst_of(best->ns, best->count) / 1e3);
-	printf(" %8.2f %7.0f\n", row[CHUNK_BYTES] / arguments->timers,
-	       row[WHEEL_BYTES] / 1024);
+	printf(" %8.1f %8.1f %8.1f %8.2f %8.3f %8.0f\n", row[SCHEDULE_NS],
+	       row[CANCEL_NS], row[EXPIRE_NS], row[WALKED], row[CASCADED],
+	       row[WAKEUPS]);
 	fflush(stdout);
-}
-
-void report_json_begin(FILE *out, const struct arguments *arguments)
-{
-	fprintf(out, "{ \"timers\": %u, \"reps\": %u, \"series\": [",
-		arguments->timers, arguments->reps);
-}
-
-/* @first: this series is the first in the file */
-void report_json_series(FILE *out, struct series *series, u32 reps, bool first)
-{
-	u32 figure;
-
-	fprintf(out,
-		"%s\n{ \"workload\": \"%s\", \"kind\": \"%s\", \"buckets\": %u",
-		first ? "" : ",", workload_names[series->workload],
-		kind_names[series->shape.kind - 1], series->shape.buckets);
-	for (figure = 0; figure < FIGURES; figure++) {
-		double *values = series->values[figure];
-		double middle = median(values, reps);
-
-		fprintf(out,
-			",\n  \"%s\": { \"median\": %.6g, \"min\": %.6g, \"max\": %.6g }",
-			figure_names[figure], middle, values[0],
-			values[reps - 1]);
-	}
-	fprintf(out, ",\n  \"best_due_ns\": %u, \"best_wakeup_ns\": %u }",
-		worst_of(series->best.due_ns, series->best.count),
-		worst_of(series->best.ns, series->best.count));
-}
-
-void report_json_end(FILE *out)
-{
-	fprintf(out, "\n] }\n");
 }

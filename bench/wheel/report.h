@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Prints the medians, minima and maxima of many runs, as a table and as JSON.
+ * Prints the medians of many runs as a table.
  */
 #ifndef BENCH_REPORT_H
 #define BENCH_REPORT_H
@@ -15,19 +15,14 @@
  * @shape: shape of the wheel
  * @workload: the workload
  * @values: for each figure, its value in each run
- * @best: the best times of the wake-ups
  */
 struct series {
 	struct hwtimer_shape shape;
 	enum workload workload;
 	double values[FIGURES][REPS_MAX];
-	struct best best;
 };
 
 void report_header(const struct arguments *arguments);
 void report_series(const struct arguments *arguments, struct series *series);
-void report_json_begin(FILE *out, const struct arguments *arguments);
-void report_json_series(FILE *out, struct series *series, u32 reps, bool first);
-void report_json_end(FILE *out);
 
 #endif /* BENCH_REPORT_H */

@@ -65,9 +65,7 @@ static void check_limit(int fd, __u64 timers)
 
 	device_info(fd, &info);
 	if (timers > info.timers_max)
-		errx(1,
-		     "the module allows %llu timers at most: load it with max_timers=%llu",
-		     info.timers_max, timers);
+		errx(1, "an instance has %llu timers at most", info.timers_max);
 }
 
 void device_setup(int fd, __u32 kind, __u64 tick, __u32 buckets, __u64 timers)

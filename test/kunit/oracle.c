@@ -25,10 +25,10 @@ static void grow_table(struct oracle *oracle)
  * @test: the test, whose priv will be the oracle; its exit function has to call
  *	oracle_destroy()
  * @shape: the shape of the wheel
- * @base: the time at tick 0, ns
+ * @now: the time at which the wheel begins, ns
  */
 struct oracle *oracle_create(struct kunit *test,
-			     const struct hwtimer_shape *shape, u64 base)
+			     const struct hwtimer_shape *shape, u64 now)
 {
 	struct oracle *oracle = kvzalloc(sizeof(*oracle), GFP_KERNEL);
 
@@ -36,7 +36,7 @@ struct oracle *oracle_create(struct kunit *test,
 	test->priv = oracle;
 	oracle->test = test;
 	timerqueue_init_head(&oracle->pending);
-	oracle->now = base;
+	oracle->now = now;
 	KUNIT_ASSERT_EQ(test, hwtimer_table_init(&oracle->table, ORACLE_TIMERS),
 			0);
 	grow_table(oracle);
@@ -47,7 +47,7 @@ struct oracle *oracle_create(struct kunit *test,
 	KUNIT_ASSERT_NOT_NULL(test, oracle->memory);
 	oracle->wheel.table = &oracle->table;
 	oracle->wheel.pool = &oracle->pool;
-	hwtimer_wheel_init(&oracle->wheel, shape, oracle->memory, base, base);
+	hwtimer_wheel_init(&oracle->wheel, shape, oracle->memory, now);
 	return oracle;
 }
 
@@ -441,8 +441,7 @@ void oracle_grow(struct oracle *oracle, const struct hwtimer_shape *shape)
 	larger->table = wheel->table;
 	larger->pool = wheel->pool;
 	larger->rewinds = wheel->rewinds;
-	hwtimer_wheel_init(larger, shape, memory, wheel->scale.base,
-			   oracle->now);
+	hwtimer_wheel_init(larger, shape, memory, oracle->now);
 	provide_exactly(oracle,
 			hwtimer_wheel_reserve_growth(wheel, larger, &outlook));
 	chunks = oracle->pool.chunks;

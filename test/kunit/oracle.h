@@ -102,7 +102,7 @@ struct oracle {
 };
 
 struct oracle *oracle_create(struct kunit *test,
-			     const struct hwtimer_shape *shape, u64 base);
+			     const struct hwtimer_shape *shape, u64 now);
 void oracle_destroy(struct oracle *oracle);
 
 struct oracle_timer *oracle_schedule(struct oracle *oracle, u64 deadline);

@@ -22,7 +22,7 @@
 #define OPERATIONS 50000
 
 static struct oracle *create_at(struct kunit *test, u32 kind, u32 buckets,
-				u64 base)
+				u64 now)
 {
 	struct hwtimer_shape shape = {
 		.tick = TICK,
@@ -30,13 +30,13 @@ static struct oracle *create_at(struct kunit *test, u32 kind, u32 buckets,
 		.buckets = buckets,
 	};
 
-	return oracle_create(test, &shape, base);
+	return oracle_create(test, &shape, now);
 }
 
 /* Creates a wheel of the kind that the test runs with. */
-static struct oracle *create(struct kunit *test, u32 buckets, u64 base)
+static struct oracle *create(struct kunit *test, u32 buckets, u64 now)
 {
-	return create_at(test, kind_of(test), buckets, base);
+	return create_at(test, kind_of(test), buckets, now);
 }
 
 /* Creates a wheel of one kind, for a test of what only that kind does. */
@@ -75,30 +75,22 @@ static void tick_of_rounds_up(struct kunit *test)
 {
 	struct hwtimer_wheel wheel = {};
 
-	hwtimer_wheel_set_tick(&wheel, TICK, 5 * TICK);
-	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_of(&wheel, 5 * TICK), 0);
-	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_of(&wheel, 5 * TICK + 1), 1);
-	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_of(&wheel, 6 * TICK), 1);
-	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_of(&wheel, 6 * TICK + 1), 2);
+	hwtimer_wheel_set_tick(&wheel, TICK);
+	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_of(&wheel, 0), 0);
+	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_of(&wheel, 1), 1);
+	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_of(&wheel, TICK), 1);
+	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_of(&wheel, TICK + 1), 2);
 }
 
 static void tick_at_rounds_down(struct kunit *test)
 {
 	struct hwtimer_wheel wheel = {};
 
-	hwtimer_wheel_set_tick(&wheel, TICK, 5 * TICK);
-	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_at(&wheel, 6 * TICK - 1), 0);
-	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_at(&wheel, 6 * TICK), 1);
-	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_at(&wheel, 7 * TICK - 1), 1);
-}
-
-static void ticks_before_the_base_are_zero(struct kunit *test)
-{
-	struct hwtimer_wheel wheel = {};
-
-	hwtimer_wheel_set_tick(&wheel, TICK, 5 * TICK);
-	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_of(&wheel, 0), 0);
+	hwtimer_wheel_set_tick(&wheel, TICK);
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_at(&wheel, 0), 0);
+	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_at(&wheel, TICK - 1), 0);
+	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_at(&wheel, TICK), 1);
+	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_at(&wheel, 2 * TICK - 1), 1);
 }
 
 static void ticks_do_not_wrap(struct kunit *test)
@@ -106,7 +98,7 @@ static void ticks_do_not_wrap(struct kunit *test)
 	u64 tick = 10 * NSEC_PER_USEC;
 	struct hwtimer_wheel wheel = {};
 
-	hwtimer_wheel_set_tick(&wheel, tick, 0);
+	hwtimer_wheel_set_tick(&wheel, tick);
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_of(&wheel, U64_MAX),
 			U64_MAX / tick + 1);
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_tick_at(&wheel, U64_MAX),
@@ -121,11 +113,13 @@ static void time_of_saturates(struct kunit *test)
 {
 	struct hwtimer_wheel wheel = {};
 
-	hwtimer_wheel_set_tick(&wheel, HOUR, HOUR);
-	KUNIT_EXPECT_EQ(test, hwtimer_wheel_time_of(&wheel, 0), HOUR);
-	KUNIT_EXPECT_EQ(test, hwtimer_wheel_time_of(&wheel, U64_MAX),
-			HWTIMER_TICK_NONE);
+	hwtimer_wheel_set_tick(&wheel, HOUR);
+	KUNIT_EXPECT_EQ(test, hwtimer_wheel_time_of(&wheel, 0), 0);
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_time_of(&wheel, U64_MAX / HOUR),
+			U64_MAX / HOUR * HOUR);
+	KUNIT_EXPECT_EQ(test, hwtimer_wheel_time_of(&wheel, U64_MAX / HOUR + 1),
+			HWTIMER_TICK_NONE);
+	KUNIT_EXPECT_EQ(test, hwtimer_wheel_time_of(&wheel, U64_MAX),
 			HWTIMER_TICK_NONE);
 }
 
@@ -140,7 +134,7 @@ static void check_reciprocal(struct kunit *test, u64 tick)
 	u64 last = BIT_ULL(63) / tick * tick;
 	struct hwtimer_wheel wheel = {};
 
-	hwtimer_wheel_set_tick(&wheel, tick, 0);
+	hwtimer_wheel_set_tick(&wheel, tick);
 	/* 2^(64 + shift) is 0 modulo 2^64. */
 	KUNIT_ASSERT_LT_MSG(test, wheel.scale.reciprocal * tick, tick,
 			    "tick %llu", tick);
@@ -191,7 +185,7 @@ static void reciprocal_divides(struct kunit *test)
 
 	hwtimer_test_seed(test, &state);
 	for (i = 0; i < ARRAY_SIZE(ticks); i++) {
-		hwtimer_wheel_set_tick(&wheel, ticks[i], 0);
+		hwtimer_wheel_set_tick(&wheel, ticks[i]);
 		for (j = 0; j < 20000; j++) {
 			u64 any = (u64)prandom_u32_state(&state) << 32 |
 				  prandom_u32_state(&state);
@@ -213,20 +207,23 @@ static void reciprocal_divides(struct kunit *test)
  * Boundaries
  */
 
-/* A timer of @delay ticks is pending until 1 ns before it is due, and then expires. */
-static void check_delay(struct kunit *test, u32 buckets, u64 base, u64 delay)
+/*
+ * A timer of @delay ticks is pending until 1 ns before it is due, and then expires. The wheel
+ * begins at @now.
+ */
+static void check_delay(struct kunit *test, u32 buckets, u64 now, u64 delay)
 {
-	struct oracle *oracle = create(test, buckets, base);
-	u64 due = oracle_time(oracle, max(delay, 1ULL));
+	struct oracle *oracle = create(test, buckets, now);
+	u64 due = now + max(delay, 1ULL) * TICK;
 
-	oracle_schedule(oracle, base + delay * TICK);
+	oracle_schedule(oracle, now + delay * TICK);
 	oracle_turn(oracle, due - 1);
 	KUNIT_EXPECT_EQ_MSG(test, oracle->expired, 0,
-			    "%u buckets, base %llu, delay %llu", buckets, base,
+			    "%u buckets, now %llu, delay %llu", buckets, now,
 			    delay);
 	oracle_turn(oracle, due);
 	KUNIT_EXPECT_EQ_MSG(test, oracle->expired, 1,
-			    "%u buckets, base %llu, delay %llu", buckets, base,
+			    "%u buckets, now %llu, delay %llu", buckets, now,
 			    delay);
 	oracle_destroy(oracle);
 	test->priv = NULL;
@@ -235,7 +232,7 @@ static void check_delay(struct kunit *test, u32 buckets, u64 base, u64 delay)
 static void delays_around_the_size_of_the_wheel(struct kunit *test)
 {
 	static const u32 sizes[] = { 8, 64, 512, 1024 };
-	static const u64 bases[] = { 0, ((1ULL << 32) - 3) * TICK,
+	static const u64 times[] = { 0, ((1ULL << 32) - 3) * TICK,
 				     ((1ULL << 48) - 3) * TICK };
 	unsigned int i, j, k;
 
@@ -247,14 +244,14 @@ static void delays_around_the_size_of_the_wheel(struct kunit *test)
 				 2 * size, 2 * size + 1,
 				 7 * size, 1000 * size + 1 };
 
-		for (j = 0; j < ARRAY_SIZE(bases); j++)
+		for (j = 0; j < ARRAY_SIZE(times); j++)
 			for (k = 0; k < ARRAY_SIZE(delays); k++)
-				check_delay(test, sizes[i], bases[j],
+				check_delay(test, sizes[i], times[j],
 					    delays[k]);
 	}
 }
 
-/* The tick of the wheel, and not its base, passes 2^31, 2^32 and 2^48. */
+/* The tick of the wheel passes 2^31, 2^32 and 2^48. */
 static void ticks_pass_powers_of_two(struct kunit *test)
 {
 	static const unsigned int shifts[] = { 31, 32, 48 };
@@ -1326,11 +1323,11 @@ static void one_tick_and_a_century_in_one_wheel(struct kunit *test)
 /**
  * struct wheel_config - a wheel for random operations
  * @shape: the shape of the wheel
- * @base: the time at tick 0, ns
+ * @begin: the time at which it begins, ns
  */
 struct wheel_config {
 	struct hwtimer_shape shape;
-	u64 base;
+	u64 begin;
 };
 
 #define HASHED HWTIMER_KIND_HASHED
@@ -1352,9 +1349,9 @@ static const struct wheel_config wheel_configs[] = {
 static void wheel_config_name(const struct wheel_config *config, char *name)
 {
 	snprintf(name, KUNIT_PARAM_DESC_SIZE,
-		 "kind %u, %u buckets, tick %llu, base %llu",
+		 "kind %u, %u buckets, tick %llu, begin %llu",
 		 config->shape.kind, config->shape.buckets, config->shape.tick,
-		 config->base);
+		 config->begin);
 }
 
 KUNIT_ARRAY_PARAM(wheel_config, wheel_configs, wheel_config_name);
@@ -1517,10 +1514,11 @@ static void random_requests(struct oracle *oracle)
 		random_request(oracle);
 }
 
-/* Sets the clock back, in one of ten calls, but never to before the base. */
+/* Sets the clock back, in one of ten calls, but never to before the wheel began. */
 static void random_set_back(struct oracle *oracle)
 {
-	u64 since = oracle->now - oracle->wheel.scale.base;
+	const struct wheel_config *config = oracle->test->param_value;
+	u64 since = oracle->now - config->begin;
 
 	if (!oracle->wheel.rewinds || random_below(&random_state, 10))
 		return;
@@ -1565,7 +1563,7 @@ static void random_operations_match_the_oracle(struct kunit *test)
 {
 	const struct wheel_config *config = test->param_value;
 	struct oracle *oracle =
-		oracle_create(test, &config->shape, config->base);
+		oracle_create(test, &config->shape, config->begin);
 	const struct hwtimer_wheel_stats *stats = &oracle->wheel.stats;
 	u32 i, least = hwtimer_test_scaled(OPERATIONS);
 	/* Fewer operations reach fewer of the rare cases. */
@@ -1833,7 +1831,7 @@ static void random_operations_match_while_the_wheel_grows(struct kunit *test)
 	hwtimer_test_seed(test, &random_state);
 	for (round = 0; round < rounds; round++) {
 		struct oracle *oracle =
-			oracle_create(test, &start, config->base);
+			oracle_create(test, &start, config->begin);
 
 		if (random_below(&random_state, 2))
 			oracle_may_be_set_back(oracle);
@@ -1873,7 +1871,6 @@ static void random_operations_match_while_the_wheel_grows(struct kunit *test)
 static struct kunit_case wheel_test_cases[] = {
 	KUNIT_CASE(tick_of_rounds_up),
 	KUNIT_CASE(tick_at_rounds_down),
-	KUNIT_CASE(ticks_before_the_base_are_zero),
 	KUNIT_CASE(ticks_do_not_wrap),
 	KUNIT_CASE(time_of_saturates),
 	KUNIT_CASE(reciprocal_is_exact_for_63_bits),

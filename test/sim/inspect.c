@@ -366,7 +366,6 @@ void sim_inspect_instances(void)
 	struct hwtimer_instance *instance;
 	struct hwtimer_tenant *tenant;
 	struct hwtimer_stats stats;
-	unsigned int nr;
 	u64 last = 0, spent;
 
 	INIT_LIST_HEAD(&place.entry);
@@ -379,7 +378,7 @@ void sim_inspect_instances(void)
 		hwtimer_stats_get(instance, &stats);
 		spent = hwtimer_worker_spent(&instance->job);
 		tenant = hwtimer_worker_tenant(&instance->job);
-		if (tenant && hwtimer_tenant_spent(tenant, &nr) < spent)
+		if (tenant && hwtimer_tenant_spent(tenant) < spent)
 			sim_fail("instance %llu has spent more than its tenant",
 				 instance->nr);
 		hwtimer_registry_put(instance);

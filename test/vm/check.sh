@@ -884,14 +884,14 @@ step_bench()
 	queue wheel native status build/bench/hwtimer-wheel-bench --check
 	queue bench native tap build/bench/timer-bench --check \
 		--timers 2000 --systems \
-		floor,floor-list,timerfd,posix,io_uring,libuv,libevent
+		floor,floor-list,timerfd,io_uring,libuv,libevent
 	prepare "$VM_DIR/build.sh" "$UML_KERNEL"
 	queue bench "$UML_KERNEL" tap \
 		guest bench "$UML_KERNEL" \
 		--file "build/$UML_KERNEL/hwtimer.ko=/hwtimer/hwtimer.ko" \
 		--file build/bench/timer-bench=/hwtimer/timer-bench \
 		-- sh -c 'insmod hwtimer.ko && ./timer-bench --check --timers 2000 \
-			--systems hwtimer,timerfd,posix && rmmod hwtimer'
+			--systems hwtimer,timerfd && rmmod hwtimer'
 	# A server whose timeouts are pushed out
 	queue bench-server "$UML_KERNEL" tap \
 		guest bench-server "$UML_KERNEL" \

@@ -65,7 +65,7 @@
 
 /**
  * enum hwtimer_kind - kinds of wheel, for hwtimer_setup.kind
- * @HWTIMER_KIND_DEFAULT: the kind that the module's parameter default_kind names
+ * @HWTIMER_KIND_DEFAULT: HWTIMER_KIND_HIERARCHICAL
  * @HWTIMER_KIND_HASHED: the hashed wheel: a timer's bucket is its tick modulo the
  *	number of buckets. For delays of at most a few rounds (a round is tick x
  *	buckets)
@@ -143,8 +143,8 @@ enum hwtimer_clock {
 /**
  * struct hwtimer_setup - HWTIMER_IOC_SETUP: choose the settings of the instance
  * @tick: ns, 10 us to 1 h; 0 means the default of 1 ms
- * @timers: limit of timers; 0 means the module's parameter default_timers. The limit counts
- *	pending timers, and events that wait to be read or acknowledged
+ * @timers: limit of timers, up to 134,217,728; 0 means the default of 1,048,576. The limit
+ *	counts pending timers, and events that wait to be read or acknowledged
  * @buckets: 8 to 1,048,576, rounded up to a power of two; 0 means the default of 4,096. In a
  *	hierarchical wheel, the buckets of the lowest level
  * @kind: enum hwtimer_kind

@@ -29,11 +29,11 @@
 #define MS 1000000ULL
 #define HOUR (3600000 * MS)
 
-/* The limits of the module, with the defaults of its parameters */
+/* The limits of the module */
 #define TICK_MIN 10000
 #define TICK_MAX HOUR
 #define TIMERS_DEFAULT (1U << 20)
-#define TIMERS_MAX (1U << 24)
+#define TIMERS_MAX (1U << 27)
 #define BUCKETS_MIN 8
 #define BUCKETS_MAX (1U << 20)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * hwtimerctl metrics: prints the counters of all instances for a monitoring system, in the
- * text format of OpenMetrics 1.0, or in that of Prometheus 0.0.4.
+ * text format of Prometheus, 0.0.4.
  */
 #include "commands.h"
 #include "json.h"
@@ -19,12 +19,10 @@
  * struct wish - the arguments
  * @output: name of the file; NULL: standard output
  * @from: name of a file with output of stats --json; NULL: sample now
- * @prometheus: write the older format
  */
 struct wish {
 	const char *output;
 	const char *from;
-	bool prometheus;
 };
 
 /* A counter of an instance, and how a monitoring system names it */
@@ -65,7 +63,6 @@ static const struct family counters[] = {
 static struct wish parse(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "prometheus", no_argument, NULL, 'P' },
 		{ "output", required_argument, NULL, 'o' },
 		{ "from", required_argument, NULL, 'f' },
 		OPTION_HELP,
@@ -74,11 +71,8 @@ static struct wish parse(int argc, char **argv)
 	struct wish wish = { 0 };
 	int option;
 
-	while ((option = next_option(argc, argv, ":hPo:f:", options)) != -1)
+	while ((option = next_option(argc, argv, ":ho:f:", options)) != -1)
 		switch (option) {
-		case 'P':
-			wish.prometheus = true;
-			break;
 		case 'o':
 			wish.output = optarg;
 			break;
@@ -110,13 +104,9 @@ static struct instances take(const char *from)
 
 /* ---- the format ---- */
 
-/* The older format has the suffix of a sample in the name of its family, too. */
-static void put_type(FILE *to, const struct wish *wish,
-		     const struct family *family, const char *type,
+static void put_type(FILE *to, const struct family *family, const char *type,
 		     const char *suffix)
 {
-	if (!wish->prometheus)
-		suffix = "";
 	fprintf(to, "# HELP %s%s %s\n", family->name, suffix, family->help);
 	fprintf(to, "# TYPE %s%s %s\n", family->name, suffix, type);
 }
@@ -131,14 +121,13 @@ static void put_sample(FILE *to, const char *name, const char *suffix,
 	json_put_string(to, instance->comm);
 }
 
-static void put_family(FILE *to, const struct wish *wish,
-		       const struct instances *instances,
+static void put_family(FILE *to, const struct instances *instances,
 		       const struct family *family, bool counter)
 {
 	const char *suffix = counter ? "_total" : "";
 	unsigned int i;
 
-	put_type(to, wish, family, counter ? "counter" : "gauge", suffix);
+	put_type(to, family, counter ? "counter" : "gauge", suffix);
 	for (i = 0; i < instances->count; i++) {
 		const struct instance *instance = instances->list[i];
 
@@ -155,8 +144,7 @@ static void put_seconds(FILE *to, uint64_t ns)
 		ns % 1000000000);
 }
 
-static void put_longest(FILE *to, const struct wish *wish,
-			const struct instances *instances)
+static void put_longest(FILE *to, const struct instances *instances)
 {
 	static const struct family family = {
 		.name = "hwtimer_lateness_max_seconds",
@@ -164,7 +152,7 @@ static void put_longest(FILE *to, const struct wish *wish,
 	};
 	unsigned int i;
 
-	put_type(to, wish, &family, "gauge", "");
+	put_type(to, &family, "gauge", "");
 	for (i = 0; i < instances->count; i++) {
 		put_sample(to, family.name, "", instances->list[i]);
 		fputs("} ", to);
@@ -196,8 +184,7 @@ static void put_histogram(FILE *to, const struct family *family,
 	fprintf(to, "} %" PRIu64 "\n", sum);
 }
 
-static void put_lateness(FILE *to, const struct wish *wish,
-			 const struct instances *instances)
+static void put_lateness(FILE *to, const struct instances *instances)
 {
 	static const struct family family = {
 		.name = "hwtimer_lateness_seconds",
@@ -205,15 +192,12 @@ static void put_lateness(FILE *to, const struct wish *wish,
 	};
 	unsigned int i;
 
-	put_type(to, wish, &family, "histogram", "");
-	if (!wish->prometheus)
-		fprintf(to, "# UNIT %s seconds\n", family.name);
+	put_type(to, &family, "histogram", "");
 	for (i = 0; i < instances->count; i++)
 		put_histogram(to, &family, instances->list[i]);
 }
 
-static void put_all(FILE *to, const struct wish *wish,
-		    const struct instances *instances)
+static void put_all(FILE *to, const struct instances *instances)
 {
 	static const struct family number = {
 		.name = "hwtimer_instances",
@@ -221,16 +205,14 @@ static void put_all(FILE *to, const struct wish *wish,
 	};
 	unsigned int i;
 
-	put_type(to, wish, &number, "gauge", "");
+	put_type(to, &number, "gauge", "");
 	fprintf(to, "%s %u\n", number.name, instances->count);
 	for (i = 0; i < NR(gauges); i++)
-		put_family(to, wish, instances, &gauges[i], false);
+		put_family(to, instances, &gauges[i], false);
 	for (i = 0; i < NR(counters); i++)
-		put_family(to, wish, instances, &counters[i], true);
-	put_longest(to, wish, instances);
-	put_lateness(to, wish, instances);
-	if (!wish->prometheus)
-		fputs("# EOF\n", to);
+		put_family(to, instances, &counters[i], true);
+	put_longest(to, instances);
+	put_lateness(to, instances);
 }
 
 int command_metrics(int argc, char **argv)
@@ -243,7 +225,7 @@ int command_metrics(int argc, char **argv)
 		to = replacement_open(wish.output);
 		replacement_share();
 	}
-	put_all(to, &wish, &instances);
+	put_all(to, &instances);
 	if (wish.output)
 		replacement_commit();
 	instances_free(&instances);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * hwtimerctl owners: shows what the instances of each user and cgroup use together. Reads
- * `users` in debugfs, so only root can use it.
+ * `instances` in debugfs, so only root can use it.
  */
 #define _GNU_SOURCE
 #include "array.h"
@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define CGROUPS "/sys/fs/cgroup"
-#define USERS TABLE_DIRECTORY "users"
+#define INSTANCES TABLE_DIRECTORY "instances"
 
 /* The type of a file handle that names a cgroup by its id; <linux/exportfs.h> has it. */
 #define FILEID_KERNFS 0xfe
@@ -31,6 +31,7 @@
  * struct owner - what the instances of a user in a cgroup use together
  * @user: the user
  * @cgroup: the id of the cgroup
+ * @thread: while the instances are added up: their worker
  * @instances: number of instances
  * @timers: pending timers
  * @bytes: memory of the instances
@@ -39,6 +40,7 @@
 struct owner {
 	uint64_t user;
 	uint64_t cgroup;
+	uint64_t thread;
 	uint64_t instances;
 	uint64_t timers;
 	uint64_t bytes;
@@ -50,16 +52,17 @@ static unsigned int nr_owners;
 
 static void open_table(struct table *table)
 {
-	if (table_open(table, USERS))
+	if (table_open(table, INSTANCES))
 		return;
 	if (errno == EACCES || errno == EPERM)
 		errx(1, "only root can see all owners: use sudo");
 	if (errno == ENOENT)
 		errx(1, "%s does not exist: load the module, and mount debugfs",
-		     USERS);
-	err(1, "%s", USERS);
+		     INSTANCES);
+	err(1, "%s", INSTANCES);
 }
 
+/* Reads a line for each instance. */
 static void read_all(void)
 {
 	struct table table;
@@ -70,13 +73,51 @@ static void read_all(void)
 		owners[nr_owners++] = (struct owner){
 			.user = table_number(&table, "uid"),
 			.cgroup = table_number(&table, "cgroup"),
-			.instances = table_number(&table, "instances"),
+			.thread = table_number(&table, "thread"),
+			.instances = 1,
 			.timers = table_number(&table, "pending"),
 			.bytes = table_number(&table, "bytes"),
-			.time = table_number(&table, "spent"),
+			.time = table_number(&table, "tenant_spent"),
 		};
 	}
 	table_close(&table);
+}
+
+static int by_owner(const void *a, const void *b)
+{
+	const struct owner *first = a, *second = b;
+
+	if (first->user != second->user)
+		return first->user < second->user ? -1 : 1;
+	if (first->cgroup != second->cgroup)
+		return first->cgroup < second->cgroup ? -1 : 1;
+	return (first->thread > second->thread) -
+	       (first->thread < second->thread);
+}
+
+/* Makes an owner of all instances of a user in a cgroup. What a worker has spent counts once. */
+static void add_up(void)
+{
+	unsigned int i, last = 0;
+
+	qsort(owners, nr_owners, sizeof(*owners), by_owner);
+	for (i = 1; i < nr_owners; i++) {
+		struct owner *owner = &owners[last], *next = &owners[i];
+
+		if (owner->user != next->user ||
+		    owner->cgroup != next->cgroup) {
+			owners[++last] = *next;
+			continue;
+		}
+		owner->instances++;
+		owner->timers += next->timers;
+		owner->bytes += next->bytes;
+		if (owner->thread != next->thread)
+			owner->time += next->time;
+		owner->thread = next->thread;
+	}
+	if (nr_owners)
+		nr_owners = last + 1;
 }
 
 /* Most time first */
@@ -182,6 +223,7 @@ int command_owners(int argc, char **argv)
 	bool json = json_argument(argc, argv);
 
 	read_all();
+	add_up();
 	qsort(owners, nr_owners, sizeof(*owners), compare);
 	if (json)
 		show_json();

@@ -19,7 +19,6 @@
  * struct wish - the arguments
  * @picture: name of the picture, which ends in .png or .svg
  * @from: name of a file with output of stats --json; NULL: sample now
- * @title: title of the picture; NULL: the machine's name
  * @interval: time between two samples, ns
  * @samples: number of samples
  * @pid: process whose instances are sampled; 0: all processes
@@ -28,7 +27,6 @@
 struct wish {
 	const char *picture;
 	const char *from;
-	const char *title;
 	uint64_t interval;
 	uint64_t samples;
 	pid_t pid;
@@ -66,20 +64,14 @@ static pid_t pid_argument(const char *text)
 	return pid;
 }
 
-/* Each may become input of gnuplot, where a newline would begin a new command. */
-static const char *text_argument(const char *what, const char *text)
+/* The name becomes input of gnuplot, where a newline would begin a new command. */
+static const char *picture_argument(const char *name)
 {
 	const char *c;
 
-	for (c = text; *c; c++)
+	for (c = name; *c; c++)
 		if (iscntrl((unsigned char)*c))
-			usage("%s must not contain control characters", what);
-	return text;
-}
-
-static const char *picture_argument(const char *name)
-{
-	text_argument("the name of the picture", name);
+			usage("the name of the picture must not contain control characters");
 	if (!ends_in(name, ".png") && !ends_in(name, ".svg"))
 		usage("%s does not end in .png or .svg", name);
 	return name;
@@ -91,9 +83,6 @@ static void take_option(struct wish *wish, int option, uint64_t *duration)
 	case 's':
 		*duration = seconds_argument(optarg);
 		break;
-	case 'n':
-		wish->samples = count_argument("--count", optarg);
-		break;
 	case 'i':
 		wish->interval = interval_argument(optarg);
 		break;
@@ -102,9 +91,6 @@ static void take_option(struct wish *wish, int option, uint64_t *duration)
 		break;
 	case 'p':
 		wish->pid = pid_argument(optarg);
-		break;
-	case 't':
-		wish->title = text_argument("--title", optarg);
 		break;
 	case 'S':
 		wish->script = true;
@@ -116,11 +102,9 @@ static struct wish parse(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "seconds", required_argument, NULL, 's' },
-		{ "count", required_argument, NULL, 'n' },
 		{ "interval", required_argument, NULL, 'i' },
 		{ "from", required_argument, NULL, 'f' },
 		{ "pid", required_argument, NULL, 'p' },
-		{ "title", required_argument, NULL, 't' },
 		{ "script", no_argument, NULL, 'S' },
 		OPTION_HELP,
 		OPTION_END,
@@ -129,14 +113,12 @@ static struct wish parse(int argc, char **argv)
 	uint64_t duration = 10000000000;
 	int option;
 
-	while ((option = next_option(argc, argv, ":hs:n:i:f:p:t:S", options)) !=
-	       -1)
+	while ((option = next_option(argc, argv, ":hs:i:f:p:S", options)) != -1)
 		take_option(&wish, option, &duration);
 	if (optind != argc - 1)
 		usage("it takes one argument, the name of a file for the picture");
 	wish.picture = picture_argument(argv[optind]);
-	if (!wish.samples)
-		wish.samples = 1 + duration / wish.interval;
+	wish.samples = 1 + duration / wish.interval;
 	if (wish.samples < 2)
 		usage("too short for two samples: change --seconds or --interval");
 	return wish;
@@ -192,8 +174,7 @@ static void begin_curve(struct curve *curve, const struct instances *first)
 
 static struct curve take_curve(const struct wish *wish, struct samples *samples)
 {
-	struct curve curve = { .title = wish->title,
-			       .svg = ends_in(wish->picture, ".svg") };
+	struct curve curve = { .svg = ends_in(wish->picture, ".svg") };
 	struct instances now, before = { 0 };
 	uint64_t first = 0;
 

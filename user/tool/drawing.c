@@ -157,11 +157,8 @@ static void put_title(FILE *to, const struct curve *curve)
 
 	if (curve->realtime && localtime_r(&time, &tm))
 		strftime(when, sizeof(when), ", %F %T %Z", &tm);
-	if (curve->title)
-		snprintf(text, sizeof(text), "%s", curve->title);
-	else
-		snprintf(text, sizeof(text), "hwtimer%s%s",
-			 *curve->host ? " on " : "", curve->host);
+	snprintf(text, sizeof(text), "hwtimer%s%s", *curve->host ? " on " : "",
+		 curve->host);
 	snprintf(text + strlen(text), sizeof(text) - strlen(text),
 		 "%s: %u instance%s, %s", when, curve->most,
 		 curve->most == 1 ? "" : "s",

@@ -26,7 +26,6 @@ struct point {
  * @most: largest number of instances in a sample
  * @realtime: time of the first sample, ns on CLOCK_REALTIME; 0: unknown
  * @host: name of the machine
- * @title: title that the user wants; NULL: none
  * @svg: the picture is an SVG, not a PNG
  */
 struct curve {
@@ -36,7 +35,6 @@ struct curve {
 	unsigned int most;
 	uint64_t realtime;
 	char host[65];
-	const char *title;
 	bool svg;
 };
 

@@ -31,15 +31,11 @@ const struct command help_commands[] = {
 	  "record, and draw rates and lateness with gnuplot",
 	  "  -s, --seconds N      how long to record, 10 if not given; also 1h30m\n"
 	  "  -i, --interval TIME  time between two samples, 500ms if not given\n"
-	  "  -n, --count N        number of samples, instead of --seconds\n"
 	  "  -f, --from FILE      draw lines of 'stats --json' instead; -: standard input\n"
 	  "  -p, --pid PID        only the instances of this process\n"
-	  "  -t, --title TEXT     a title instead of the machine's name\n"
 	  "  -S, --script         print the input for gnuplot, and draw nothing\n" },
-	{ "metrics", command_metrics,
-	  "[--prometheus] [--output FILE] [--from FILE]",
-	  "counters and lateness as OpenMetrics",
-	  "  -P, --prometheus     print the older text format, for node_exporter\n"
+	{ "metrics", command_metrics, "[--output FILE] [--from FILE]",
+	  "counters and lateness for Prometheus",
 	  "  -o, --output FILE    replace FILE, at one go\n"
 	  "  -f, --from FILE      show the last line of 'stats --json' in FILE\n" },
 	{ "list", command_list, "PID FD | --fd N  [--sort] [--json]",

@@ -67,7 +67,7 @@ _hwtimerctl()
 			_hwtimerctl_files
 			return
 			;;
-		*,--fd | *,--limit | *,--name | *,--title) return ;;
+		*,--fd | *,--limit | *,--name) return ;;
 		restore,--)
 			mapfile -t COMPREPLY < <(compgen -c -- "$word")
 			return

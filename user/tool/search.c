@@ -71,9 +71,9 @@ struct search {
  * @count: number of numbers in @list
  * @until: until when they are not looked for, ns on CLOCK_MONOTONIC
  *
- * Some have none: those that processes have only mapped. Others
- * get one: a descriptor may be under way in a socket, or go from one process to another while
- * these are looked at. To look at all descriptors may take long, so it is not done each time.
+ * Some have none: those that are only registered with an io_uring. Others get one: a descriptor may
+ * be under way in a socket, or go from one process to another while these are looked at. To look at
+ * all descriptors may take long, so it is not done each time.
  */
 static struct hidden {
 	uint64_t *list;

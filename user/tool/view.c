@@ -2,10 +2,10 @@
 /*
  * Formats a frame of the live view; see view.h.
  *
- * Each instance has a row of numbers, of which a narrow screen has the most important ones. A
- * wide screen also has a histogram of lateness in each row. Below the rows is the histogram of
- * all instances, with a line for each range, as bpftrace's hist() draws it, and what the columns
- * mean. Where the screen has too few lines, these are left out first, and then instances.
+ * Each instance has a row of numbers, of which a narrow screen has the most important ones. Below
+ * the rows is the histogram of lateness of all instances, with a line for each range, as bpftrace's
+ * hist() draws it, and what the columns mean. Where the screen has too few lines, these are left
+ * out first, and then instances.
  */
 #define _GNU_SOURCE
 #include "view.h"
@@ -22,7 +22,6 @@
 
 /* ---- columns ---- */
 
-/* The columns, but for that of the histograms behind them */
 enum {
 	PID,
 	FD,
@@ -115,7 +114,6 @@ struct shown {
  * @seconds: time since the last frame; 0: this is the first
  * @width: number of characters in a line
  * @widths: widths of the columns; 0: it does not fit
- * @cells: cells for each power of two in the histogram of an instance; 0: it does not fit
  * @rows: number of instances that fit
  * @doublings: powers of two in a line of the histogram of all instances; 0: it does not fit
  * @legend: whether the explanation of the columns fits
@@ -131,7 +129,6 @@ struct view {
 	double seconds;
 	int width;
 	int widths[NR_VALUES];
-	unsigned int cells;
 	unsigned int rows;
 	unsigned int doublings;
 	bool legend;
@@ -206,9 +203,6 @@ static void take(struct view *view, const struct instances *now,
 
 /* ---- what fits ---- */
 
-/* Powers of two in the histogram of lateness, with one for all that is less than 1,024 ns */
-#define POWERS (HWTIMER_LATENESS_BUCKETS / 4)
-
 static void fit_columns(struct view *view)
 {
 	int spare, with, used = -1;
@@ -224,15 +218,14 @@ static void fit_columns(struct view *view)
 		view->widths[column] = columns[column].width;
 		used = with;
 	}
-	for (i = 1; i <= 4; i *= 2)
-		if (used + 1 + (int)(POWERS * i) <= view->width)
-			view->cells = i;
-	spare = view->width - used -
-		(view->cells ? 1 + POWERS * view->cells : 0);
+	spare = view->width - used;
 	if (spare > 0)
 		view->widths[COMMAND] += spare < COMMAND_MORE ? spare :
 								COMMAND_MORE;
 }
+
+/* Powers of two in the histogram of lateness, with one for all that is less than 1,024 ns */
+#define POWERS (HWTIMER_LATENESS_BUCKETS / 4)
 
 /* Returns the number of lines of the histogram of all instances. */
 static unsigned int ranges(unsigned int doublings)
@@ -280,20 +273,15 @@ static void fit_lines(struct view *view, unsigned int unseen)
 #define REVERSE_BOLD "\033[1m"
 #define REVERSE_CYAN "\033[36m"
 
-static const char *shade_of(uint64_t lateness)
-{
-	if (!lateness)
-		return ORDINARY;
-	return lateness <= 1 << 22 ? "\033[32m" :
-	       lateness <= 1 << 26 ? "\033[33m" :
-				     "\033[31m";
-}
-
 /* Green up to 4 ms, red from 67 ms on: with a tick of 1 ms, a wheel that is idle shows green. */
 static void put_shade(const struct view *view, uint64_t lateness)
 {
 	if (view->screen->colour)
-		fputs(shade_of(lateness), view->to);
+		fputs(!lateness		  ? ORDINARY :
+		      lateness <= 1 << 22 ? "\033[32m" :
+		      lateness <= 1 << 26 ? "\033[33m" :
+					    "\033[31m",
+		      view->to);
 }
 
 /* A line in reverse video, with @length characters from @begin marked */
@@ -317,46 +305,6 @@ static void put_heading(const struct view *view, const char *text, int begin,
 }
 
 /* ---- rows ---- */
-
-/* Characters for a share of something: as much of the height, or of the width, is filled. */
-static const char *const heights[] = { " ", "▁", "▂", "▃", "▄",
-				       "▅", "▆", "▇", "█" };
-static const char *const ascii_heights[] = { " ", ".", ":", "-", "=",
-					     "+", "*", "#", "@" };
-static const char *const widths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
-
-/* Only 0 has nothing. */
-static void put_height(const struct view *view, uint64_t value, uint64_t max)
-{
-	unsigned int height = value ? 1 + (double)value / max * 7 : 0;
-
-	fputs(view->screen->utf8 ? heights[height] : ascii_heights[height],
-	      view->to);
-}
-
-/* A histogram in a line, of view->cells for each power of two */
-static void put_spread(const struct view *view, const uint64_t *lateness)
-{
-	unsigned int i, per = 4 / view->cells;
-	uint64_t cells[HWTIMER_LATENESS_BUCKETS] = { 0 }, max = 0;
-	const char *shade = ORDINARY;
-
-	for (i = 0; i < HWTIMER_LATENESS_BUCKETS; i++) {
-		cells[i / per] += lateness[i];
-		if (cells[i / per] > max)
-			max = cells[i / per];
-	}
-	fputc(' ', view->to);
-	for (i = 0; i < HWTIMER_LATENESS_BUCKETS / per; i++) {
-		const char *next = shade_of(lateness_end(i * per));
-
-		if (next != shade && view->screen->colour)
-			fputs(next, view->to);
-		shade = next;
-		put_height(view, cells[i], max);
-	}
-	put_shade(view, 0);
-}
 
 /*
  * Writes the name of the process, and the number of other descriptors if there are any. The name
@@ -421,19 +369,7 @@ static void put_row(const struct view *view, const struct shown *shown)
 		if (columns[i].kind == TIME)
 			put_shade(view, 0);
 	}
-	if (view->cells)
-		put_spread(view, shown->change.lateness);
 	fputc('\n', view->to);
-}
-
-/* The scale above the histograms in the rows: each time above the cell that it begins */
-static void scale(const struct view *view, char *text)
-{
-	memset(text, ' ', POWERS * view->cells);
-	memcpy(text + view->cells, "1us", 3);
-	memcpy(text + 11 * view->cells, "1ms LATE", 8);
-	memcpy(text + 21 * view->cells, "1s", 2);
-	text[POWERS * view->cells] = '\0';
 }
 
 static void put_headings(const struct view *view)
@@ -454,10 +390,6 @@ static void put_headings(const struct view *view)
 		}
 		at += sprintf(text + at, "%*s", width, columns[i].heading);
 	}
-	if (view->cells) {
-		text[at++] = ' ';
-		scale(view, text + at);
-	}
 	put_heading(view, text, begin, marked);
 }
 
@@ -465,6 +397,9 @@ static void put_headings(const struct view *view)
 
 /* Width of what stands before the bars */
 #define RANGE_WIDTH 26
+
+/* A cell of which so many eighths are filled */
+static const char *const widths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
 
 static void put_bar(const struct view *view, uint64_t value, uint64_t max,
 		    uint64_t lateness)

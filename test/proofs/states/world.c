@@ -68,7 +68,7 @@ void world_init(const struct config *config)
 		.pool = &world.pool,
 		.rewinds = config->rewinds,
 	};
-	hwtimer_wheel_init(&world.wheel, &shape, world.memory, 0, 0);
+	hwtimer_wheel_init(&world.wheel, &shape, world.memory, 0);
 	world.exact = !config->dead && !config->moves;
 }
 

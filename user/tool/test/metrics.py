@@ -4,14 +4,12 @@
 Reads the output of hwtimerctl metrics with the parser of prometheus_client, and checks what
 the parser does not: that the histogram adds up, and that each class has an end of its own.
 
-    usage: metrics.py openmetrics|prometheus FILE
+    usage: metrics.py FILE
 """
 
-import importlib
 import sys
 
-PARSERS = {"openmetrics": "prometheus_client.openmetrics.parser",
-           "prometheus": "prometheus_client.parser"}
+from prometheus_client import parser
 
 
 def check_histogram(family):
@@ -30,8 +28,7 @@ def check_histogram(family):
 
 
 def main():
-    parser = importlib.import_module(PARSERS[sys.argv[1]])
-    with open(sys.argv[2], encoding="ascii") as file:
+    with open(sys.argv[1], encoding="ascii") as file:
         families = list(parser.text_string_to_metric_families(file.read()))
     by_name = {family.name: family for family in families}
     assert len(by_name) == len(families)
