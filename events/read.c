@@ -335,6 +335,9 @@ ssize_t hwtimer_read_events(struct hwtimer_instance *instance,
 			if (tries == HWTIMER_FAULTS ||
 			    fault_in_iov_iter_writeable(to, size))
 				err = -EFAULT;
+			/* A large buffer may have very many such pages. */
+			else if (reader.done && signal_pending(current))
+				err = -ERESTARTSYS;
 		}
 		cond_resched();
 	}

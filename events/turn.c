@@ -11,7 +11,7 @@
  *	wheel			H entries or buckets that are due, that move down a
  *				level, or that a rewind files anew; so at most H timers
  *				expire, and none if the ring of events is full. If none is
- *				due, H dead entries are removed, too
+ *				due, H entries that come next are visited, too
  *	readers			woken once
  *
  * Chores, hwtimer_turn_chores():
@@ -46,8 +46,8 @@
 #include "hwtimer.h"
 
 /*
- * Removes dead entries that come next. If no timer was due, the worker usually woke up for
- * timers that were cancelled; it need not wake up for the next ones.
+ * Removes and moves entries that come next. If no timer was due, the worker usually woke up for
+ * timers that were cancelled or postponed; it need not wake up for the next ones.
  */
 static void turn_skim(struct hwtimer_instance *instance)
 {

@@ -690,6 +690,23 @@ TEST_F(waits, read_holds_up_nobody)
 	EXPECT_EQ(-EAGAIN, taker_end(_metadata, &self->taker, &self->thread));
 }
 
+/* A signal that comes while a read() waits for a page ends it: a buffer may have very many. */
+TEST_F(waits, a_signal_ends_a_read_between_two_pages)
+{
+	struct taker *taker = &self->taker;
+	struct hwtimer_event events[4];
+
+	interrupt_by(SIGUSR1, 0);
+	make_ready(_metadata, self->fd, 4);
+	taker->before = 2;
+	taker->after = 2;
+	ASSERT_TRUE(start_taker(&self->thread, taker));
+	ASSERT_EQ(0, pthread_kill(self->thread, SIGUSR1));
+	EXPECT_EQ(2, taker_end(_metadata, taker, &self->thread));
+	EXPECT_EQ(2, dev_read(self->fd, events, 4));
+	EXPECT_EQ(2, events[0].user_data);
+}
+
 /* A read() that may wait goes on waiting if others were faster. */
 TEST_F(waits, blocking_read_holds_up_nobody)
 {

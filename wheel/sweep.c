@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Removes dead entries before their ticks: those at the front of the next bucket, before
- * the worker goes to sleep, and those of all buckets, by a compaction.
+ * Removes dead entries before their ticks, and moves postponed ones: those at the front of the
+ * next bucket, before the worker goes to sleep, and those of all buckets, by a compaction.
  */
 #include "wheel/walk.h"
 
@@ -35,34 +35,80 @@ static unsigned int head_remove(struct hwtimer_wheel *wheel,
 	return dead;
 }
 
+/*
+ * Whether a timer of a queue's first chunk may be due at @tick, the earliest of its bucket. Those
+ * that have been moved to a later time are not, nor are those of later rounds. The queue is not
+ * empty: a walk that has no more entries has ended.
+ */
+static bool head_due(const struct hwtimer_wheel *wheel,
+		     const struct hwtimer_queue *queue, u64 tick)
+{
+	unsigned int i;
+
+	for (i = queue->first; i < hwtimer_queue_end(queue, queue->head); i++) {
+		struct hwtimer_entry entry = queue->head->entries[i];
+		const struct hwtimer_record *record =
+			hwtimer_table_record(wheel->table, entry.index);
+
+		if (hwtimer_entry_alive(record, entry) &&
+		    hwtimer_record_tick(wheel, record) <= tick)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * One step of a skim in bucket @nr, whose earliest tick @tick comes next. Returns how much of the
+ * budget it took; 0: a timer may be due then.
+ */
+static unsigned int skim_step(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
+{
+	struct hwtimer_queue *queue = &wheel->buckets[nr].entries;
+	struct hwtimer_walk *sweep = &wheel->sweep;
+
+	if (sweep->active) {
+		if (sweep->bucket == nr &&
+		    head_due(wheel, &sweep->source, tick))
+			return 0;
+		return hwtimer_walk_step(wheel, sweep);
+	}
+	if (hwtimer_queue_empty(queue)) {
+		hwtimer_kind_settle(wheel, nr, HWTIMER_TICK_NONE);
+		return 1;
+	}
+	if (head_dead(wheel, queue))
+		return head_remove(wheel, queue);
+	if (head_due(wheel, queue, tick))
+		return 0;
+	hwtimer_walk_begin(wheel, sweep, nr, wheel->current_tick);
+	return hwtimer_walk_step(wheel, sweep);
+}
+
 /**
- * hwtimer_wheel_skim - remove the dead entries that come next
+ * hwtimer_wheel_skim - go on to the tick at which a timer is due
  * @wheel: the wheel
  * @max: maximum number of entries to visit
  *
- * The worker calls this before it goes to sleep, so that it seldom wakes up for cancelled
- * timers: one wake-up removes up to @max of them. Only whole chunks are removed, so that
- * no bucket is left with a chunk that has gaps in front.
+ * The worker calls this before it goes to sleep, so that it seldom wakes up for timers that were
+ * cancelled or moved to a later time: one wake-up deals with up to @max of them. Of dead entries,
+ * only whole chunks are removed, so that no bucket is left with a chunk that has gaps in front. For
+ * what is moved, and for what stays in its bucket, a walk begins, the same as of a compaction,
+ * which goes on with it.
  */
 void hwtimer_wheel_skim(struct hwtimer_wheel *wheel, unsigned int max)
 {
 	while (max > HWTIMER_CHUNK_ENTRIES && !hwtimer_wheel_busy(wheel)) {
-		struct hwtimer_queue *queue;
+		unsigned int looked;
+		u64 tick;
 		u32 nr;
 
-		if (hwtimer_kind_first(wheel, &nr) == HWTIMER_TICK_NONE)
+		tick = hwtimer_kind_first(wheel, &nr);
+		if (tick == HWTIMER_TICK_NONE)
 			return;
-		if (wheel->sweep.active && wheel->sweep.bucket == nr)
+		looked = skim_step(wheel, nr, tick);
+		if (!looked)
 			return;
-		queue = &wheel->buckets[nr].entries;
-		if (hwtimer_queue_empty(queue)) {
-			hwtimer_kind_settle(wheel, nr, HWTIMER_TICK_NONE);
-			max--;
-		} else if (head_dead(wheel, queue)) {
-			max -= head_remove(wheel, queue);
-		} else {
-			return;
-		}
+		max -= looked;
 	}
 }
 

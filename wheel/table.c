@@ -562,32 +562,33 @@ static void put_back_window(struct hwtimer_table *table)
  */
 bool hwtimer_table_refill(struct hwtimer_table *table)
 {
-	u32 nr = table->lowest >> HWTIMER_SLOT_SHIFT;
-	u32 bit = table->lowest & (HWTIMER_SLOT_RECORDS - 1);
+	u32 end = min(table->end, HWTIMER_SLOT_RECORDS);
+	u32 lowest = table->lowest;
 	unsigned long *map;
+	u32 nr, bit;
 
 	if (!hwtimer_table_spare(table))
 		return false;
 	put_back_window(table);
-	for (;; bit = 0) {
-		u32 vacant = find_next_bit(table->vacant, table->nr_slots, nr);
-
-		if (vacant != nr)
-			bit = 0;
-		nr = vacant;
-		map = slot_map(table, nr);
-		bit = find_next_bit(map, HWTIMER_SLOT_RECORDS, bit);
-		if (bit < HWTIMER_SLOT_RECORDS)
-			break;
-		__clear_bit(nr, table->vacant);
-	}
-	bit &= ~(BITS_PER_LONG - 1);
+	nr = find_next_bit(table->vacant, table->nr_slots,
+			   lowest >> HWTIMER_SLOT_SHIFT);
+	map = slot_map(table, nr);
+	bit = nr == lowest >> HWTIMER_SLOT_SHIFT ?
+		      lowest & (HWTIMER_SLOT_RECORDS - 1) :
+		      0;
+	bit = find_next_bit(map, end, bit) & ~(BITS_PER_LONG - 1);
 	table->window = (struct hwtimer_window){
 		.free = map[bit / BITS_PER_LONG],
 		.records = &table->slots[nr]->records[bit],
 		.base = nr << HWTIMER_SLOT_SHIFT | bit,
 	};
 	map[bit / BITS_PER_LONG] = 0;
+	/*
+	 * At once. If it was left to a later refill, that might have to look through all
+	 * slots of the table in one hold of the lock.
+	 */
+	if (find_next_bit(map, end, bit + BITS_PER_LONG) >= end)
+		__clear_bit(nr, table->vacant);
 	table->lowest = table->window.base + BITS_PER_LONG;
 	return true;
 }

@@ -9,11 +9,13 @@
  *   refers to a timer's record. The records of the next chunk are fetched while those of the
  *   current one are worked on.
  * - Ending a timer only changes the stamp in its record. Its entry stays in the bucket with the
- *   old stamp: it is dead. A turn removes the dead entries of its tick. Before the worker goes
- *   to sleep, it skims: it removes those at the front of the next bucket. A compaction sweeps:
+ *   old stamp: it is dead. A turn removes the dead entries of its tick. A compaction sweeps:
  *   it goes through all buckets. See wheel/sweep.c.
  * - Moving a timer to a later time only writes the record. The entry moves on when its
  *   old tick comes.
+ * - After a turn in which nothing was due, the worker skims: it removes and moves such entries
+ *   of the next buckets, too, up to one that has a timer that is due. So a wake-up deals with
+ *   many of them.
  *
  * A timer with slack expires at a multiple of a power of two ticks, the first one that is
  * not before its deadline. The power is the largest that has a multiple within the slack

@@ -225,7 +225,7 @@ struct hwtimer_refile {
  * @postponed: number of live entries whose timers have moved to a later tick
  * @walk: the walk of the due bucket
  * @ahead: the walk of the bucket that moves down before it is due
- * @sweep: the walk of a compaction, see hwtimer_wheel_compact()
+ * @sweep: the walk of a compaction or of a skim, see wheel/sweep.c
  * @sweep_next: the bucket at which the compaction goes on
  * @sweeping: a compaction is under way
  * @finds_dead: the last chunk that was walked had a dead entry

@@ -637,6 +637,28 @@ static void far_timers_wake_the_worker_once_each(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wakeups, 2);
 }
 
+/* A program that does nothing more is not served at the old time of each timer. */
+static void postponed_timers_share_wakeups(struct kunit *test)
+{
+	const unsigned int n = 200;
+	struct hwtimer_instance *instance = test->priv;
+	unsigned int i, wakeups;
+	u64 id;
+
+	for (i = 1; i <= n; i++) {
+		KUNIT_ASSERT_EQ(test,
+				fake_schedule(instance, i * NSEC_PER_MSEC, &id),
+				0);
+		KUNIT_ASSERT_EQ(test, fake_reschedule(instance, id, HOUR), 0);
+	}
+	wakeups = fake_turn_until(instance, FAKE_START + HOUR / 2);
+	KUNIT_EXPECT_LE(test, wakeups,
+			1 + 2 * n / (HWTIMER_HOLD - HWTIMER_CHUNK_ENTRIES));
+	KUNIT_EXPECT_EQ(test, instance->wheel.stats.refiled, n);
+	fake_turn_until(instance, FAKE_START + 2 * HOUR);
+	KUNIT_EXPECT_EQ(test, instance->stats.ready, n);
+}
+
 /* Lets @gap ns pass on both clocks, the instance's and jiffies, without any request. */
 static void idle(struct hwtimer_instance *instance, u64 gap)
 {
@@ -1457,6 +1479,7 @@ static struct kunit_case instance_test_cases[] = {
 	KIND_CASE(nothing_expires_after_stop),
 	KIND_CASE(cancel_all_that_faults_ends_nothing),
 	KIND_CASE(far_timers_wake_the_worker_once_each),
+	KIND_CASE(postponed_timers_share_wakeups),
 	KIND_CASE(burst_after_a_gap_moves_down_no_level),
 	KIND_CASE(cancelled_timers_do_not_hold_the_wheel_back),
 	KIND_CASE(resting_timer_goes_on_after_a_gap),

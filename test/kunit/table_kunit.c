@@ -368,6 +368,32 @@ static void random_operations_match_the_oracle(struct kunit *test)
 	}
 }
 
+/* No search for a free record looks at a slot that has none: there may be very many. */
+static void full_slots_are_not_vacant(struct kunit *test)
+{
+	struct hwtimer_table *table = test->priv;
+	u32 nr, last;
+
+	while (hwtimer_table_growth(table))
+		grow(test, table);
+	while (hwtimer_table_spare(table))
+		get(test, table);
+	for (nr = table->nr_slots; nr--;) {
+		last = nr * HWTIMER_SLOT_RECORDS + HWTIMER_SLOT_RECORDS - 1;
+		hwtimer_table_put(table, last);
+		KUNIT_ASSERT_EQ(test, get(test, table), last);
+		KUNIT_EXPECT_FALSE(test, test_bit(nr, table->vacant));
+	}
+	/* A slot is vacant as long as it has another free record. */
+	last = 2 * HWTIMER_SLOT_RECORDS - 1;
+	hwtimer_table_put(table, HWTIMER_SLOT_RECORDS);
+	hwtimer_table_put(table, last);
+	KUNIT_ASSERT_EQ(test, get(test, table), HWTIMER_SLOT_RECORDS);
+	KUNIT_EXPECT_TRUE(test, test_bit(1, table->vacant));
+	KUNIT_ASSERT_EQ(test, get(test, table), last);
+	KUNIT_EXPECT_FALSE(test, test_bit(1, table->vacant));
+}
+
 /* Makes @table, which is empty, one with which an instance starts. */
 static void start(struct kunit *test, struct hwtimer_table *table)
 {
@@ -499,6 +525,7 @@ static struct kunit_case table_test_cases[] = {
 	KUNIT_CASE(records_move_with_the_first_block),
 	KUNIT_CASE(spent_record_stays_spent_when_the_table_grows),
 	KUNIT_CASE(next_steps_through_all_in_use),
+	KUNIT_CASE(full_slots_are_not_vacant),
 	KUNIT_CASE(random_operations_match_the_oracle),
 	{}
 };

@@ -383,6 +383,45 @@ static void skim_goes_on_to_the_first_live_timer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->wheel.entries, 1);
 }
 
+/* Enough to skim 50 buckets with two entries each */
+#define SKIM_ALL (50 * 3 + HWTIMER_CHUNK_ENTRIES + 1)
+
+static void skim_moves_postponed_timers(struct kunit *test)
+{
+	struct oracle *oracle = create(test, BUCKETS, 0);
+	unsigned int i;
+
+	for (i = 1; i <= 50; i++)
+		oracle_move(oracle, oracle_schedule(oracle, i * TICK),
+			    (1000 + i) * TICK);
+	oracle_schedule(oracle, 60 * TICK);
+	KUNIT_EXPECT_EQ(test, hwtimer_wheel_next(&oracle->wheel), 1);
+	hwtimer_wheel_skim(&oracle->wheel, SKIM_ALL);
+	KUNIT_EXPECT_EQ(test, hwtimer_wheel_next(&oracle->wheel), 60);
+	KUNIT_EXPECT_EQ(test, oracle->wheel.postponed, 0);
+	oracle_turn(oracle, 2000 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 51);
+}
+
+/* In a hashed wheel, they share the buckets of the dead entries. */
+static void skim_passes_over_later_rounds(struct kunit *test)
+{
+	struct oracle *oracle = create(test, BUCKETS, 0);
+	unsigned int i;
+
+	for (i = 1; i <= 50; i++) {
+		oracle_schedule(oracle, (100 * BUCKETS + i) * TICK);
+		oracle_cancel(oracle, oracle_schedule(oracle, i * TICK));
+	}
+	oracle_schedule(oracle, 60 * TICK);
+	KUNIT_EXPECT_EQ(test, hwtimer_wheel_next(&oracle->wheel), 1);
+	hwtimer_wheel_skim(&oracle->wheel, SKIM_ALL);
+	KUNIT_EXPECT_EQ(test, hwtimer_wheel_next(&oracle->wheel), 60);
+	KUNIT_EXPECT_EQ(test, oracle->wheel.entries, 51);
+	oracle_turn(oracle, 200 * BUCKETS * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 51);
+}
+
 static void later_deadline_writes_no_entry(struct kunit *test)
 {
 	struct oracle *oracle = create(test, BUCKETS, 0);
@@ -1885,6 +1924,8 @@ static struct kunit_case wheel_test_cases[] = {
 	KUNIT_CASE(mixed_bucket_is_counted),
 	KIND_CASE(sleeper_catches_up_in_order),
 	KIND_CASE(skim_goes_on_to_the_first_live_timer),
+	KIND_CASE(skim_moves_postponed_timers),
+	KIND_CASE(skim_passes_over_later_rounds),
 	KIND_CASE(later_deadline_writes_no_entry),
 	KIND_CASE(earlier_deadline_leaves_a_dead_entry),
 	KIND_CASE(moved_timers_expire_by_tick_in_a_late_turn),
