@@ -21,6 +21,10 @@
  * holds for a job among those of its tenant. This is how virtual time works in fair
  * schedulers of processors.
  *
+ * A tenant that goes takes its rank with it. So a new one begins with a higher rank than the
+ * tenant which was picked last. Otherwise tenants that come for a slice, and go, would be served
+ * before one that waits, for as long as they come.
+ *
  * A tenant is in one of three places: in the ready queue; being served; or it rests, and
  * then it is in the worker's queue of each clock on which it has an alarm.
  *
@@ -45,6 +49,12 @@
  */
 #define HWTIMER_CHARGE_MIN NSEC_PER_USEC
 #define HWTIMER_CHARGE_MAX (10 * NSEC_PER_MSEC)
+
+/*
+ * By how much the rank of a new tenant is above that of the one which was picked last, ns: by
+ * what a slice takes in which as many timers expire as may.
+ */
+#define HWTIMER_CHARGE_NEW (40 * NSEC_PER_USEC)
 
 /* ---- who the tenants are ---- */
 
@@ -223,6 +233,7 @@ static void tenant_make_ready(struct hwtimer_tenant *tenant)
 	struct hwtimer_worker *worker = tenant->worker;
 
 	lockdep_assert_held(&worker->lock);
+	tenant->rank = tenant->rank ?: worker->rank + HWTIMER_CHARGE_NEW;
 	tenant->place.expires = max(tenant->rank, worker->rank);
 	timerqueue_add(&worker->ready, &tenant->place);
 }
@@ -298,9 +309,12 @@ static void alarm_del(struct hwtimer_tenant_queue *own,
 static void alarm_make_ready(struct hwtimer_tenant *tenant,
 			     struct hwtimer_alarm *alarm)
 {
+	struct hwtimer_job *job = alarm->job;
+
 	lockdep_assert_held(&tenant->worker->lock);
 	alarm->ready = true;
-	alarm->node.expires = max(alarm->job->rank, tenant->job_rank);
+	job->rank = job->rank ?: tenant->job_rank + HWTIMER_CHARGE_NEW;
+	alarm->node.expires = max(job->rank, tenant->job_rank);
 	timerqueue_add(&tenant->ready, &alarm->node);
 }
 

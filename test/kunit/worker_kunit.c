@@ -633,6 +633,133 @@ static void tenants_share_by_time(struct kunit *test)
 	KUNIT_EXPECT_GT(test, least, 0);
 }
 
+/* Slices of those that come and go, after which one that stays ought to have had its share */
+#define VISITS 300
+
+/* Those that come and go; all but one of them are there at a time */
+#define VISITORS 4
+
+struct visits;
+
+/* A job that is there for one slice. Then its tenant is gone, unless that has other jobs. */
+struct visitor {
+	struct test_job job;
+	struct hwtimer_tenant_id id;
+	struct visits *all;
+};
+
+struct visits {
+	struct worker_test *priv;
+	struct visitor visitors[VISITORS];
+	struct test_job resident;
+	unsigned int begun;
+	unsigned int ended;
+	unsigned int turns;
+	bool failed;
+};
+
+static void note_visit_over(struct hwtimer_job *job)
+{
+	hwtimer_tenant_put(job->tenant);
+	job->tenant = NULL;
+}
+
+static void serve_visitor(struct hwtimer_alarm *alarm);
+
+/* Has the next visitor come: the worker has left it, or it was not there yet. */
+static void begin_visit(struct visits *all)
+{
+	struct visitor *visitor = &all->visitors[all->begun++ % VISITORS];
+
+	memset(&visitor->job, 0, sizeof(visitor->job));
+	if (job_init_for(all->priv, &visitor->job, serve_visitor, &visitor->id))
+		all->failed = true;
+	else
+		hwtimer_worker_kick(&visitor->job.job.turns, 0);
+}
+
+/* The next one comes before this one goes, so there are always others that are due. */
+static void serve_visitor(struct hwtimer_alarm *alarm)
+{
+	struct visitor *visitor =
+		container_of(alarm, struct visitor, job.job.turns);
+	struct visits *all = visitor->all;
+
+	if (all->begun < VISITS && !all->failed)
+		begin_visit(all);
+	hwtimer_worker_leave(&visitor->job.job, note_visit_over);
+	if (++all->ended < all->begun)
+		return;
+	all->turns = all->resident.turns;
+	complete(&all->resident.served);
+}
+
+/* Is always due. */
+static void serve_resident(struct hwtimer_alarm *alarm)
+{
+	struct test_job *job = container_of(alarm, struct test_job, job.turns);
+
+	job->turns++;
+	hwtimer_worker_kick(alarm, ktime_get_ns());
+}
+
+/*
+ * Returns the number of slices of a job that is always due while others come and go. @others: each
+ * of these is of a tenant of its own; otherwise all are of one tenant.
+ */
+static unsigned int turns_of_a_resident(struct kunit *test, bool others)
+{
+	struct worker_test *priv = test->priv;
+	struct visits *all = kunit_kzalloc(test, sizeof(*all), GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, all);
+	all->priv = priv;
+	keep_busy(test);
+	KUNIT_ASSERT_EQ(test,
+			job_init_for(priv, &all->resident, serve_resident,
+				     &other_tenant),
+			0);
+	hwtimer_worker_kick(&all->resident.job.turns, 0);
+	for (i = 0; i < VISITORS; i++) {
+		all->visitors[i].all = all;
+		all->visitors[i].id = other_tenant;
+		if (others)
+			all->visitors[i].id.cgroup += 1 + i;
+	}
+	for (i = 0; i < VISITORS - 1; i++)
+		begin_visit(all);
+	complete(&priv->busy.released);
+	KUNIT_EXPECT_TRUE(test, is_served(&all->resident));
+	KUNIT_EXPECT_FALSE(test, all->failed);
+	detach(&all->resident);
+	return all->turns;
+}
+
+/* The most of several times: if the machine stands still in its slice, the job has to wait. */
+static unsigned int most_turns_of_a_resident(struct kunit *test, bool others)
+{
+	unsigned int i, most = 0;
+
+	for (i = 0; i < COMPETITIONS && most < VISITS / 10; i++)
+		most = max(most, turns_of_a_resident(test, others));
+	return most;
+}
+
+/* Tenants that come and go leave one that stays its share, though each of them is new. */
+static void tenants_that_come_and_go_starve_nobody(struct kunit *test)
+{
+	KUNIT_EXPECT_GE(test, most_turns_of_a_resident(test, true),
+			VISITS / 10);
+}
+
+/* So do jobs of one tenant. */
+static void jobs_that_come_and_go_starve_nobody(struct kunit *test)
+{
+	KUNIT_EXPECT_GE(test, most_turns_of_a_resident(test, false),
+			VISITS / 10);
+}
+
 /* A burst of alarms of one tenant, and what was served of it before another tenant's job */
 #define BURST 1000
 
@@ -913,6 +1040,8 @@ static struct kunit_case worker_test_cases[] = {
 	KUNIT_CASE(a_tenant_that_is_rarely_due_is_served_soon),
 	KUNIT_CASE(a_job_that_rested_does_not_catch_up),
 	KUNIT_CASE(tenants_share_by_time),
+	KUNIT_CASE(tenants_that_come_and_go_starve_nobody),
+	KUNIT_CASE(jobs_that_come_and_go_starve_nobody),
 	KUNIT_CASE(a_burst_of_another_tenant_holds_up_nobody),
 	KUNIT_CASE(a_tenant_is_one_for_all_its_jobs),
 	KUNIT_CASE(tenants_are_told_apart),
