@@ -484,7 +484,8 @@ struct hwtimer_timer {
  * Other calls go on meanwhile, and several CANCEL_ALL may run: each timer is handed back once.
  *
  * Errors: EINVAL (also: 0 as @count without HWTIMER_LIST_STOP), EINTR (interrupted; call again
- * with the same structure). EFAULT and EINTR mean that no timer was listed or handed back.
+ * with the same structure). EFAULT and EINTR mean that no timer was listed or handed back; the
+ * instance may be stopped, and events dropped, as the flags say.
  */
 struct hwtimer_list {
 	__u64 timers;
