@@ -81,7 +81,7 @@ static ssize_t read_loop(struct hwtimer_instance *instance, struct iov_iter *to,
 		if (nonblock)
 			return -EAGAIN;
 		/* Another thread has read or discarded the events meanwhile. */
-		if (signal_pending(current))
+		if (hwtimer_interrupted(false))
 			return -ERESTARTSYS;
 		cond_resched();
 	}

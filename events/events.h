@@ -26,6 +26,7 @@
 #define HWTIMER_EVENTS_H
 
 #include <linux/poll.h>
+#include <linux/sched/signal.h>
 #include <linux/types.h>
 
 #include <uapi/linux/hwtimer.h>
@@ -129,6 +130,20 @@ void hwtimer_turn_chores(struct hwtimer_alarm *alarm);
  * arm64 with MTE, and then it would go on for ever.
  */
 #define HWTIMER_FAULTS 100
+
+/**
+ * hwtimer_interrupted - whether a call that does not sleep has to end before it is finished
+ * @done: the call has something to return
+ *
+ * If io_uring has other work for this thread, that is no signal to the program. So it ends only a
+ * call that says how far it has come.
+ *
+ * Return: whether it has to. Without @done, the caller returns the error of an interrupted call.
+ */
+static inline bool hwtimer_interrupted(bool done)
+{
+	return done ? signal_pending(current) : task_sigpending(current);
+}
 
 ssize_t hwtimer_read_events(struct hwtimer_instance *instance,
 			    struct iov_iter *to);

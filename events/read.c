@@ -282,7 +282,7 @@ static enum read_after read_hold(struct hwtimer_instance *instance,
 	else if (iov_iter_count(reader->to) < sizeof(struct hwtimer_event) ||
 		 (!instance->events.unread && !read_turns(instance, now)))
 		after = READ_ENDS;
-	else if (signal_pending(current))
+	else if (hwtimer_interrupted(reader->done))
 		after = READ_SIGNAL;
 	/* Before a fault, too, as it may take for ever. */
 	if (after != READ_ON) {

@@ -7,8 +7,10 @@
 #include "hwtimer_test.h"
 
 #include <sys/ioctl.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/uio.h>
 
 /* clang-format off */
 #define STRUCTURE(type, size) { #type, size, sizeof(struct hwtimer_##type) }
@@ -248,6 +250,38 @@ TEST_F(hwtimer, unknown_commands_are_enotty)
 			TH_LOG("command %#lx", unknown[i]);
 		}
 	}
+}
+
+/* What cannot be done to the descriptor takes no event, and leaves it as it was. */
+TEST_F(hwtimer, other_calls_are_refused)
+{
+	struct hwtimer_event event;
+	struct iovec part = { &event, sizeof(event) };
+	int pipe_fds[2];
+
+	make_ready(_metadata, self->fd, 1);
+	ASSERT_EQ(0, pipe2(pipe_fds, O_CLOEXEC));
+	EXPECT_EQ(-EINVAL, result_of(splice(self->fd, NULL, pipe_fds[1], NULL,
+					    sizeof(event), 0)));
+	EXPECT_EQ(-EINVAL, result_of(splice(pipe_fds[0], NULL, self->fd, NULL,
+					    sizeof(event), SPLICE_F_NONBLOCK)));
+	EXPECT_EQ(-EINVAL, result_of(sendfile(pipe_fds[1], self->fd, NULL,
+					      sizeof(event))));
+	EXPECT_EQ(-ESPIPE, result_of(lseek(self->fd, 0, SEEK_CUR)));
+	EXPECT_EQ(-ESPIPE,
+		  result_of(pread(self->fd, &event, sizeof(event), 0)));
+	EXPECT_EQ(-ESPIPE, result_of(preadv2(self->fd, &part, 1, 0, 0)));
+	EXPECT_EQ(-EINVAL, result_of(write(self->fd, &event, sizeof(event))));
+	EXPECT_EQ(-EINVAL, result_of(fsync(self->fd)));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, getpagesize(), PROT_READ, MAP_SHARED,
+				   self->fd, 0));
+	EXPECT_EQ(ENODEV, errno);
+	EXPECT_EQ(-EINVAL, dev_read(self->fd, &event, 0));
+	for (size_t size = 1; size < sizeof(event); size++)
+		EXPECT_EQ(-EINVAL, result_of(read(self->fd, &event, size)));
+	EXPECT_EQ(1, dev_read(self->fd, &event, 1));
+	close(pipe_fds[0]);
+	close(pipe_fds[1]);
 }
 
 /* ---- each command ---- */

@@ -267,6 +267,22 @@ TEST_F(all, bad_array_is_efault_and_loses_nothing)
 	expect_handed_back(_metadata, self, N, N);
 }
 
+/* No timer is lost, but the call has done what its flags say. */
+TEST_F(all, bad_array_stops_the_instance_and_drops_events)
+{
+	struct hwtimer_request request = { .time = HOUR };
+
+	make_ready(_metadata, self->fd, 1);
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 1));
+	EXPECT_EQ(-EFAULT,
+		  dev_cancel_some(self->fd, self->flags | HWTIMER_LIST_DISCARD,
+				  bad_address(), 1, NULL));
+	EXPECT_EQ(0, stats_of(self->fd).ready);
+	EXPECT_EQ(1, stats_of(self->fd).pending);
+	EXPECT_EQ(self->flags ? -ESHUTDOWN : 0,
+		  dev_ioctl(self->fd, HWTIMER_IOC_SCHEDULE, &request));
+}
+
 TEST_F(all, argument_that_cannot_be_answered_loses_nothing)
 {
 	struct hwtimer_timer timers[8];

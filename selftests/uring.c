@@ -759,6 +759,94 @@ TEST_F(uring, descriptors_closed_during_a_read)
 	self->fd = dev_open(0);
 }
 
+/*
+ * Polls for a pipe, and fills in an entry that writes to it. So while the entries behind that one
+ * are issued, the ring has other work for this thread. Both have 0 as user_data.
+ */
+static void bring_other_work(struct __test_metadata *_metadata,
+			     struct ring *ring, int pipe_fds[2])
+{
+	struct io_uring_sqe *sqe;
+
+	ASSERT_EQ(0, pipe2(pipe_fds, O_CLOEXEC));
+	sqe = ring_sqe(ring);
+	sqe->opcode = IORING_OP_POLL_ADD;
+	sqe->fd = pipe_fds[0];
+	sqe->poll32_events = POLLIN;
+	ASSERT_EQ(1, ring_submit(ring));
+	sqe = ring_sqe(ring);
+	sqe->opcode = IORING_OP_WRITE;
+	sqe->fd = pipe_fds[1];
+	sqe->addr = (uintptr_t)pipe_fds;
+	sqe->len = 1;
+}
+
+/* Returns the result of the entry whose user_data is 1. */
+static int result_of_first(struct ring *ring)
+{
+	struct completion cqe = { 0 };
+
+	while (cqe.user_data != 1)
+		cqe = ring_wait(ring);
+	return cqe.res;
+}
+
+/* Only a signal interrupts a read, and not what the ring has to do for others. */
+TEST_F(uring, reads_while_the_ring_has_other_work)
+{
+	/* A read looks at so many entries of the queue in one hold of the lock. */
+	const unsigned int dead = 256;
+	__u64 ids[256 + 1];
+	struct hwtimer_event event;
+	struct io_uring_sqe *sqe;
+	int pipe_fds[2];
+
+	ASSERT_EQ(dead + 1, dev_schedule_many(self->fd, dead + 1, 0, 0, ids));
+	ASSERT_TRUE(dev_wait_ready(self->fd, dead + 1));
+	ASSERT_EQ(dead, dev_bulk(self->fd, HWTIMER_OP_CANCEL,
+				 HWTIMER_REQ_DISCARD, ids, NULL, dead));
+	bring_other_work(_metadata, &self->ring, pipe_fds);
+	sqe = ring_sqe(&self->ring);
+	hwt_prep_read(sqe, self->fd, &event, 1);
+	sqe->user_data = 1;
+	ASSERT_EQ(2, ring_submit(&self->ring));
+	EXPECT_EQ(sizeof(event), result_of_first(&self->ring));
+	EXPECT_EQ(dead, event.user_data);
+	close(pipe_fds[0]);
+	close(pipe_fds[1]);
+}
+
+/* The same of a LIST and a CANCEL_ALL, whose arrays are in memory that nobody has touched yet. */
+TEST_F(uring, lists_while_the_ring_has_other_work)
+{
+	static const __u32 commands[] = { HWTIMER_IOC_LIST,
+					  HWTIMER_IOC_CANCEL_ALL };
+
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
+	for (unsigned int i = 0; i < ARRAY_SIZE(commands); i++) {
+		struct hwtimer_timer *timer =
+			mmap(NULL, sizeof(*timer), PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		struct hwtimer_list list = {
+			.timers = (uintptr_t)timer,
+			.count = 1,
+		};
+		struct io_uring_sqe *sqe;
+		int pipe_fds[2];
+
+		ASSERT_NE(MAP_FAILED, timer);
+		bring_other_work(_metadata, &self->ring, pipe_fds);
+		sqe = ring_sqe(&self->ring);
+		hwt_prep_ioctl(sqe, self->fd, commands[i], &list);
+		sqe->user_data = 1;
+		ASSERT_EQ(2, ring_submit(&self->ring));
+		EXPECT_EQ(1, result_of_first(&self->ring));
+		munmap(timer, sizeof(*timer));
+		close(pipe_fds[0]);
+		close(pipe_fds[1]);
+	}
+}
+
 /* ---- programs that end ---- */
 
 /* What a child does with a ring, in memory that the parent shares */

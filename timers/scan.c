@@ -101,7 +101,7 @@ static int scan_fault_in(const struct hwtimer_scan *scan, unsigned int *tries)
 	if (++*tries > HWTIMER_FAULTS ||
 	    fault_in_writeable((char __user *)&to[scan->done], sizeof(*to)))
 		return -EFAULT;
-	return signal_pending(current) ? -EINTR : 1;
+	return hwtimer_interrupted(scan->done) ? -EINTR : 1;
 }
 
 /**
@@ -124,7 +124,7 @@ long hwtimer_scan_run(struct hwtimer_scan *scan)
 			tries = 0;
 		if (ret == -EFAULT)
 			ret = scan_fault_in(scan, &tries);
-		else if (ret && signal_pending(current))
+		else if (ret && hwtimer_interrupted(scan->done))
 			ret = -EINTR;
 		cond_resched();
 	} while (ret > 0);

@@ -20,6 +20,12 @@ bool signal_pending(const struct task_struct *task)
 	return __atomic_load_n(&task->signal, __ATOMIC_RELAXED);
 }
 
+/* There is no io_uring here, so a signal is the only reason to be woken. */
+bool task_sigpending(const struct task_struct *task)
+{
+	return signal_pending(task);
+}
+
 bool fatal_signal_pending(const struct task_struct *task)
 {
 	return signal_pending(task) &&

@@ -484,7 +484,8 @@ struct hwtimer_timer {
  * Other calls go on meanwhile, and several CANCEL_ALL may run: each timer is handed back once.
  *
  * Errors: EINVAL (also: 0 as @count without HWTIMER_LIST_STOP), EINTR (interrupted; call again
- * with the same structure). EFAULT and EINTR mean that no timer was listed or handed back.
+ * with the same structure). EFAULT and EINTR mean that no timer was listed or handed back; the
+ * instance may be stopped, and events dropped, as the flags say.
  */
 struct hwtimer_list {
 	__u64 timers;
@@ -655,6 +656,9 @@ struct hwtimer_ack {
  * addr, len, buf_index and file_index). What the ioctl returns becomes the result of the
  * completion, with its errno as a negative number. What @argument points to belongs to the
  * kernel until then.
+ *
+ * If the ring has other work for the thread, a command may end as at a signal, but only after it
+ * has done something: SUBMIT and BULK return how far they came, and a page of LIST is shorter.
  *
  * io_uring gives no order to entries: where a command needs another one to be done before, such
  * as SETUP, link them. An error of a command cancels what is linked to it; a result above 0

@@ -82,6 +82,7 @@ void set_current_state(unsigned int state);
 int wake_up_state(struct task_struct *task, unsigned int states);
 #define wake_up_process(task) wake_up_state(task, TASK_NORMAL | TASK_NEW)
 bool signal_pending(const struct task_struct *task);
+bool task_sigpending(const struct task_struct *task);
 bool fatal_signal_pending(const struct task_struct *task);
 
 pid_t task_tgid_nr(const struct task_struct *task);
