@@ -135,14 +135,17 @@ void hwtimer_turn_chores(struct hwtimer_alarm *alarm);
  * hwtimer_interrupted - whether a call that does not sleep has to end before it is finished
  * @done: the call has something to return
  *
- * If io_uring has other work for this thread, that is no signal to the program. So it ends only a
- * call that says how far it has come.
+ * signal_pending() is also true if io_uring has other work for the thread. That is no signal to the
+ * program, and can wait. But a command that one of io_uring's own threads executes is cancelled
+ * that way, so there it ends a call that can say how far it has come.
  *
  * Return: whether it has to. Without @done, the caller returns the error of an interrupted call.
  */
 static inline bool hwtimer_interrupted(bool done)
 {
-	return done ? signal_pending(current) : task_sigpending(current);
+	if (done && current->flags & PF_IO_WORKER)
+		return signal_pending(current);
+	return task_sigpending(current);
 }
 
 ssize_t hwtimer_read_events(struct hwtimer_instance *instance,

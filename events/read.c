@@ -13,7 +13,6 @@
 #include <linux/minmax.h>
 #include <linux/pagemap.h>
 #include <linux/prefetch.h>
-#include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 #include <linux/uio.h>
 
@@ -336,7 +335,7 @@ ssize_t hwtimer_read_events(struct hwtimer_instance *instance,
 			    fault_in_iov_iter_writeable(to, size))
 				err = -EFAULT;
 			/* A large buffer may have very many such pages. */
-			else if (reader.done && signal_pending(current))
+			else if (reader.done && hwtimer_interrupted(true))
 				err = -ERESTARTSYS;
 		}
 		cond_resched();

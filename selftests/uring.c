@@ -847,6 +847,30 @@ TEST_F(uring, lists_while_the_ring_has_other_work)
 	}
 }
 
+/* A SUBMIT that takes more than one hold of the lock is not cut short, either. */
+TEST_F(uring, submits_while_the_ring_has_other_work)
+{
+	static struct hwtimer_request requests[3 * 256];
+	struct hwtimer_submit submit = {
+		.requests = (uintptr_t)requests,
+		.count = ARRAY_SIZE(requests),
+	};
+	struct io_uring_sqe *sqe;
+	int pipe_fds[2];
+
+	/* The first timer of an instance may take another thread. */
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
+	fill_schedules(requests, ARRAY_SIZE(requests), 0, HOUR, 0);
+	bring_other_work(_metadata, &self->ring, pipe_fds);
+	sqe = ring_sqe(&self->ring);
+	hwt_prep_submit(sqe, self->fd, &submit);
+	sqe->user_data = 1;
+	ASSERT_EQ(2, ring_submit(&self->ring));
+	EXPECT_EQ(ARRAY_SIZE(requests), result_of_first(&self->ring));
+	close(pipe_fds[0]);
+	close(pipe_fds[1]);
+}
+
 /* ---- programs that end ---- */
 
 /* What a child does with a ring, in memory that the parent shares */

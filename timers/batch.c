@@ -5,7 +5,6 @@
  * little memory for a long array, and a signal can end the call.
  */
 #include <linux/mm.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -129,7 +128,7 @@ static long batch_run(const struct batch *batch, void *memory)
 		if (ret < 0)
 			break;
 		done += ret;
-		if (ret < count || signal_pending(current))
+		if (ret < count || hwtimer_interrupted(true))
 			break;
 		cond_resched();
 	}

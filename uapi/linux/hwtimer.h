@@ -657,8 +657,9 @@ struct hwtimer_ack {
  * completion, with its errno as a negative number. What @argument points to belongs to the
  * kernel until then.
  *
- * If the ring has other work for the thread, a command may end as at a signal, but only after it
- * has done something: SUBMIT and BULK return how far they came, and a page of LIST is shorter.
+ * In a thread of io_uring's own (IORING_SETUP_SQPOLL, IOSQE_ASYNC), a command may end as at a
+ * signal although none came, but only after it has done something: SUBMIT and BULK return how far
+ * they came, and a page of LIST is shorter.
  *
  * io_uring gives no order to entries: where a command needs another one to be done before, such
  * as SETUP, link them. An error of a command cancels what is linked to it; a result above 0
