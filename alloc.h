@@ -35,6 +35,23 @@
 #define HWTIMER_GFP_AHEAD ((HWTIMER_GFP & ~__GFP_RETRY_MAYFAIL) | __GFP_NORETRY)
 
 /**
+ * hwtimer_memory_in_open - allocate a small zeroed object in open(), which kfree() frees
+ * @size: size of the object, bytes
+ *
+ * The kernel holds the mutex of all misc devices. If the caller is over its memory.high,
+ * try_charge_memcg() has it sleep for up to 2 s, unless the allocation must not block. So this
+ * blocks only if there is no memory otherwise, and does not reclaim for long.
+ *
+ * Return: the object, or NULL. May sleep.
+ */
+static inline void *hwtimer_memory_in_open(size_t size)
+{
+	gfp_t gfp = HWTIMER_GFP_AHEAD | __GFP_ZERO;
+
+	return kmalloc(size, gfp & ~__GFP_DIRECT_RECLAIM) ?: kmalloc(size, gfp);
+}
+
+/**
  * hwtimer_memory_get - allocate an array of any size, which kvfree() frees
  * @size: size of the array, bytes
  * @zero: __GFP_ZERO or 0

@@ -24,7 +24,7 @@ static struct hwtimer_instance *instance_alloc(struct hwtimer_account *account)
 	if (!hwtimer_memory_allows(bytes) ||
 	    !hwtimer_account_charge(account, bytes))
 		return NULL;
-	instance = kzalloc(sizeof(*instance), HWTIMER_GFP_AHEAD);
+	instance = hwtimer_memory_in_open(sizeof(*instance));
 	if (!instance) {
 		hwtimer_account_uncharge(account, bytes);
 		return NULL;

@@ -95,8 +95,7 @@ struct hwtimer_account *hwtimer_account_get(kuid_t uid)
 	struct hwtimer_account *account, *fresh;
 	struct rb_node *found;
 
-	/* open() calls this with the mutex of all misc devices held: no long wait for memory. */
-	fresh = kzalloc(sizeof(*fresh), HWTIMER_GFP_AHEAD);
+	fresh = hwtimer_memory_in_open(sizeof(*fresh));
 	if (!fresh)
 		return NULL;
 	fresh->uid = uid;

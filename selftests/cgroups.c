@@ -7,6 +7,7 @@
  * what it can do, the other one must be able to do at the same time.
  */
 #include "cgroup.h"
+#include "uring.h"
 
 #include <sys/syscall.h>
 
@@ -312,6 +313,92 @@ TEST_F(cgroups, a_limit_of_threads_counts_the_programs_own)
 	start_timed(_metadata, &self->timed, TIMED, USER);
 	EXPECT_EQ(1, cgroup_number(TIMED, "pids.current", ""));
 	actor_kill(&self->timed);
+}
+
+/* ---- a limit of memory ---- */
+
+/* Memory of a program that is over its memory.high */
+#define HOARD (16 << 20)
+
+/* Instances that it opens in one system call, more than the kernel charges for at a time */
+#define OPENS 200
+
+/* Opens many instances by a ring, once the test has set the limit. */
+static void open_many(struct actor *actor)
+{
+	char *hoard = malloc(HOARD);
+	struct ring ring;
+
+	if (!hoard || ring_begin(&ring, OPENS, 0))
+		_exit(94);
+	memset(hoard, 1, HOARD);
+	for (unsigned int i = 0; i < OPENS; i++) {
+		struct io_uring_sqe *sqe = ring_sqe(&ring);
+
+		sqe->opcode = IORING_OP_OPENAT;
+		sqe->fd = AT_FDCWD;
+		sqe->addr = (uintptr_t)DEVICE;
+		sqe->open_flags = O_RDWR;
+	}
+	actor_say(actor);
+	actor_hear(actor);
+	if (ring_submit(&ring) != OPENS)
+		_exit(95);
+	for (unsigned int i = 0; i < OPENS; i++)
+		if (ring_wait(&ring).res < 0)
+			_exit(96);
+	_exit(0);
+}
+
+static bool has_ended(pid_t pid)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	return waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT) ||
+	       info.si_pid;
+}
+
+/* Whether the process sleeps for its memory.high while it opens a misc device */
+static bool sleeps_in_open(pid_t pid)
+{
+	char path[64], stack[4096] = "";
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stack", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (read(fd, stack, sizeof(stack) - 1) < 0)
+		stack[0] = 0;
+	close(fd);
+	return strstr(stack, "misc_open") && strstr(stack, "handle_over_high");
+}
+
+/*
+ * The kernel has a program that is over its memory.high sleep for seconds. It must not do so
+ * while the program holds the mutex of all misc devices.
+ */
+TEST_F(cgroups, over_a_limit_of_memory_it_does_not_sleep_in_open)
+{
+	unsigned int sleeps = 0;
+
+	write_file(CGROUPS "cgroup.subtree_control", "+memory");
+	if (!cgroup_has_file(TIMED, "memory.high"))
+		SKIP(return, "no memory controller in cgroup v2");
+	if (!actor_start(&self->timed, TIMED))
+		open_many(&self->timed);
+	if (!actor_said(&self->timed)) {
+		actor_ended(&self->timed);
+		SKIP(return, "no io_uring");
+	}
+	ASSERT_TRUE(cgroup_write(TIMED, "memory.high", "1048576"));
+	ASSERT_TRUE(actor_tell(&self->timed));
+	while (!has_ended(self->timed.pid)) {
+		sleeps += sleeps_in_open(self->timed.pid);
+		sleep_ns(MS);
+	}
+	EXPECT_EQ(0, sleeps);
+	EXPECT_EQ(0, actor_ended(&self->timed));
 }
 
 TEST_HARNESS_MAIN

@@ -9,6 +9,7 @@
 
 #define gfp_t unsigned int
 
+#define __GFP_DIRECT_RECLAIM 0U
 #define GFP_KERNEL 0U
 #define GFP_KERNEL_ACCOUNT 0U
 #define __GFP_NOWARN 0U
