@@ -13,7 +13,7 @@
 #define INSTANCES "/sys/kernel/debug/hwtimer/instances"
 
 /* The numbers of some columns */
-enum { PENDING = 7, BYTES = 13, SPENT = 15, UID = 16, TENANT_SPENT = 18 };
+enum { PENDING = 6, BYTES = 12, SPENT = 14, UID = 15, TENANT_SPENT = 17 };
 
 FIXTURE(debugfs)
 {

@@ -91,15 +91,27 @@ struct hwtimer_wheel_stats {
 };
 
 /**
+ * enum hwtimer_kind - the kinds of wheel
+ * @HWTIMER_KIND_HIERARCHICAL: levels of buckets, each coarser than the one below: the whole wheel
+ *	of an instance
+ * @HWTIMER_KIND_HASHED: the bucket of a tick is the tick modulo the number of buckets: the small
+ *	wheel with which an instance starts
+ */
+enum hwtimer_kind {
+	HWTIMER_KIND_HIERARCHICAL,
+	HWTIMER_KIND_HASHED,
+};
+
+/**
  * struct hwtimer_shape - tick, kind and size of a wheel
  * @tick: length of a tick, ns; at least 1,000
- * @kind: HWTIMER_KIND_HASHED or HWTIMER_KIND_HIERARCHICAL
+ * @kind: the kind
  * @buckets: number of buckets of the lowest level; a power of two from
  *	HWTIMER_BUCKETS_MIN to HWTIMER_BUCKETS_MAX
  */
 struct hwtimer_shape {
 	u64 tick;
-	u32 kind;
+	enum hwtimer_kind kind;
 	u32 buckets;
 };
 

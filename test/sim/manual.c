@@ -571,6 +571,7 @@ static void call_setup(void)
 		.buckets = below(1U << 21),
 		.clock = one_in(2) ? 0 : HWTIMER_CLOCK(below(12)),
 		.flags = below(5),
+		.reserved = one_in(10),
 	};
 
 	/* Before the first timer, it may succeed. */
