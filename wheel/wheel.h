@@ -106,8 +106,8 @@ enum hwtimer_kind {
  * struct hwtimer_shape - tick, kind and size of a wheel
  * @tick: length of a tick, ns; at least 1,000
  * @kind: the kind
- * @buckets: number of buckets of the lowest level; a power of two from
- *	HWTIMER_BUCKETS_MIN to HWTIMER_BUCKETS_MAX
+ * @buckets: number of buckets of the lowest level; a power of two from HWTIMER_BUCKETS_MIN to
+ *	HWTIMER_BUCKETS_MAX, or HWTIMER_HASHED_MAX if @kind is HWTIMER_KIND_HASHED
  */
 struct hwtimer_shape {
 	u64 tick;
@@ -127,19 +127,19 @@ struct hwtimer_scale {
 	u32 shift;
 };
 
-#define HWTIMER_TOURNAMENT_LEVELS 7
+/* The buckets of a hashed wheel are in groups of 8: the ticks of a group are one cache line. */
+#define HWTIMER_HASHED_GROUP 8U
+#define HWTIMER_HASHED_MAX (HWTIMER_HASHED_GROUP * HWTIMER_HASHED_GROUP)
 
 /**
- * struct hwtimer_hashed - state of a hashed wheel besides its buckets
- * @levels: the tournament of the buckets' earliest ticks: an element of level 0 is the
- *	minimum of 8 neighbouring buckets, an element of level n + 1 is the minimum of 8
- *	elements of level n, and the last level has one element
- * @nr_levels: number of levels of the tournament
+ * struct hwtimer_hashed - state of a hashed wheel besides its buckets, HWTIMER_HASHED_MAX at most
+ * @groups: the earliest tick of the buckets of each group
+ * @first: the earliest tick of all groups
  * @mask: number of buckets minus 1
  */
 struct hwtimer_hashed {
-	u64 *levels[HWTIMER_TOURNAMENT_LEVELS];
-	unsigned int nr_levels;
+	u64 groups[HWTIMER_HASHED_GROUP];
+	u64 first;
 	u32 mask;
 };
 
