@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The hashed kind of wheel: the small one with which an instance starts. wheel/kinds.h says what each function is for.
+ * The hashed kind of wheel: the small one with which an instance starts. wheel/kinds.h says what
+ * each function is for.
  */
 #ifndef HWTIMER_HASHED_H
 #define HWTIMER_HASHED_H

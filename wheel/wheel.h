@@ -4,7 +4,7 @@
  * structure without a lock, a clock or an allocation of its own: the caller holds the lock of
  * the instance, passes the time, brings the memory, and keeps spare chunks in the pool.
  *
- * Two kinds of wheel are behind it; see wheel/README.md.
+ * Two kinds of wheel are behind it, of which no program chooses; see wheel/README.md.
  */
 #ifndef HWTIMER_WHEEL_H
 #define HWTIMER_WHEEL_H

@@ -635,6 +635,46 @@ static void far_timers_wake_the_worker_once_each(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wakeups, 2);
 }
 
+/* Schedules @count timers, each @round ns after the one before, the first at @first. */
+static void schedule_rounds(struct kunit *test, u64 first, u64 round, u32 count)
+{
+	u64 id;
+
+	for (; count--; first += round)
+		KUNIT_ASSERT_EQ(test, fake_schedule(test->priv, first, &id), 0);
+}
+
+/*
+ * Timers of one bucket, each a round of the lowest level after the one before, expire, and nobody
+ * reads. In the start wheel, which has few, they pass over each other. In the whole one they do not.
+ */
+static void timers_of_one_bucket_are_seldom_walked(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	const u64 round = instance->settings.shape.buckets * NSEC_PER_MSEC;
+	const u32 few = HWTIMER_START_RECORDS - 1, many = 500;
+	u64 walked, id;
+	u32 i;
+
+	schedule_rounds(test, round, round, few);
+	for (i = few; i < HWTIMER_START_ENTRIES; i++) {
+		KUNIT_ASSERT_EQ(test, fake_schedule(instance, round, &id), 0);
+		KUNIT_ASSERT_EQ(test, fake_cancel(instance, id, 0), 0);
+	}
+	fake_turn_until(instance, fake_now + (few + 1) * round);
+	KUNIT_EXPECT_EQ(test, instance->stats.ready, few);
+	walked = instance->wheel.stats.walked;
+	KUNIT_EXPECT_LE(test, walked,
+			HWTIMER_START_ENTRIES +
+				HWTIMER_START_RECORDS * HWTIMER_START_RECORDS);
+
+	schedule_rounds(test, round, round, many);
+	fake_turn_until(instance, fake_now + (many + 1) * round);
+	KUNIT_EXPECT_EQ(test, instance->stats.ready, few + many);
+	KUNIT_EXPECT_LE(test, instance->wheel.stats.walked - walked,
+			many * HWTIMER_LEVELS_MAX);
+}
+
 /* A program that does nothing more is not served at the old time of each timer. */
 static void postponed_timers_share_wakeups(struct kunit *test)
 {
@@ -1476,6 +1516,7 @@ static struct kunit_case instance_test_cases[] = {
 	KUNIT_CASE(nothing_expires_after_stop),
 	KUNIT_CASE(cancel_all_that_faults_ends_nothing),
 	KUNIT_CASE(far_timers_wake_the_worker_once_each),
+	KUNIT_CASE(timers_of_one_bucket_are_seldom_walked),
 	KUNIT_CASE(postponed_timers_share_wakeups),
 	KUNIT_CASE(burst_after_a_gap_moves_down_no_level),
 	KUNIT_CASE(cancelled_timers_do_not_hold_the_wheel_back),
