@@ -646,7 +646,8 @@ static void schedule_rounds(struct kunit *test, u64 first, u64 round, u32 count)
 
 /*
  * Timers of one bucket, each a round of the lowest level after the one before, expire, and nobody
- * reads. In the start wheel, which has few, they pass over each other. In the whole one they do not.
+ * reads. In the start wheel, which has few, a walk passes over the others. In the whole one it does
+ * not.
  */
 static void timers_of_one_bucket_are_seldom_walked(struct kunit *test)
 {
