@@ -123,7 +123,7 @@ bench-core: | compiler ## the module as a program, beside a bare wheel
 BENCH_WHEEL ?= --buckets 1024,2048,4096,8192 --reps 5
 
 .PHONY: bench-wheel
-bench-wheel: bench-programs ## the kinds of wheel
+bench-wheel: bench-programs ## wheels of several sizes
 	@build/bench/hwtimer-wheel-bench $(BENCH_WHEEL)
 	@build/bench/hwtimer-wheel-bench --slack
 

@@ -183,7 +183,7 @@ static void __exit hwtimer_exit(void)
 module_init(hwtimer_init);
 module_exit(hwtimer_exit);
 
-MODULE_DESCRIPTION("Hashed timing wheel: millions of timers on one descriptor");
+MODULE_DESCRIPTION("Timing wheels: millions of timers on one descriptor");
 MODULE_AUTHOR("The hwtimer developers");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(HWTIMER_VERSION);

@@ -33,9 +33,9 @@
 RESULTS=$BUILD_DIR/bench/results
 PROGRAM=$BUILD_DIR/bench/timer-bench
 IN_USER_SPACE=floor,floor-list,libuv,libevent
-BULKS="hierarchical, bulks of 4096"
+BULKS="bulks of 4096"
 # The variants that take turns with the floor
-RIVALS_OF_FLOOR=("$BULKS" "hierarchical, batches of 4096")
+RIVALS_OF_FLOOR=("$BULKS" "batches of 4096")
 # The number of the turn with ten million timers
 TEN_MILLION=100
 IN_KERNEL=timerfd,io_uring
@@ -337,17 +337,15 @@ measure_uml()
 }
 
 # ways_in_guest COMMAND: prints a script of one line that runs hwtimer in each way, with each
-# number of timers. For the pages, that is the hierarchical kind, and with a million timers
-# the bulks of 4,096 only.
+# number of timers. For the pages, with a million timers, that is the bulks of 4,096 only.
 ways_in_guest()
 {
 	local hwtimer="--systems hwtimer --variants"
 
 	case $SCALE in
-	full) echo "$1 $hwtimer '' --timers $SIZES" ;;
-	quick) echo "$1 $hwtimer 'hierarchical, ' --timers $SIZES" ;;
-	*) echo "$1 $hwtimer 'hierarchical, ' --timers $(sizes 10000)" \
-		"&& $1 $hwtimer 'hierarchical, one by one' --timers 100000" \
+	full | quick) echo "$1 $hwtimer '' --timers $SIZES" ;;
+	*) echo "$1 $hwtimer '' --timers $(sizes 10000)" \
+		"&& $1 $hwtimer 'one by one' --timers 100000" \
 		"&& $1 $hwtimer '$BULKS' --timers 100000,$MILLION" ;;
 	esac
 }

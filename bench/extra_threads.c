@@ -28,7 +28,7 @@ static void measure_batch(__u32 batch)
 		shared[i] = producers_round(same, 2, batch) / one[i];
 		one[i] = 1e9 / one[i];
 	}
-	snprintf(variant, sizeof(variant), "hierarchical, bulks of %u", batch);
+	snprintf(variant, sizeof(variant), "bulks of %u", batch);
 	emit_subject("hwtimer", variant, 1);
 	emit("one thread, a pair", quantile(one, TURNS, 0.5), "ns");
 	emit("two threads, an instance each, against one",

@@ -24,8 +24,8 @@ FIGURES = os.path.join(ROOT, "Documentation/bench.json")
 PLOT = os.path.join(ROOT, "Documentation/bench.png")
 PAGES = ("README.md", "Documentation/benchmark.md")
 
-BULKS = "hierarchical, bulks of 4096"
-SINGLE = "hierarchical, one by one"
+BULKS = "bulks of 4096"
+SINGLE = "one by one"
 MILLION = 1000000
 SIZES = (1000, 10000, 100000, MILLION, 10 * MILLION)
 PHASES = ("schedule", "cancel", "expire + deliver")
@@ -188,7 +188,7 @@ def rivals(figures):
     subjects = [
         ("**hwtimer, bulks of 4,096**", "hwtimer", BULKS, figures.where, MILLION),
         ("hwtimer, batches of 4,096 requests (SUBMIT)", "hwtimer",
-         "hierarchical, batches of 4096", figures.where, MILLION),
+         "batches of 4096", figures.where, MILLION),
         ("hwtimer, bulks of 4,096, 10,000,000 timers", "hwtimer", BULKS,
          figures.where, 10 * MILLION),
         ("*the floor*: a bare wheel of vector buckets in user space", "floor",
@@ -233,13 +233,13 @@ def timerfds(figures):
 
 WAYS = [
     ("bulks of 4,096", BULKS, "bulks"),
-    ("bulks of 256", "hierarchical, bulks of 256", None),
-    ("bulks of 64", "hierarchical, bulks of 64", None),
-    ("bulks of 16", "hierarchical, bulks of 16", None),
-    ("bulks of 4", "hierarchical, bulks of 4", "bulks of 4"),
-    ("bulks of 1", "hierarchical, bulks of 1", None),
+    ("bulks of 256", "bulks of 256", None),
+    ("bulks of 64", "bulks of 64", None),
+    ("bulks of 16", "bulks of 16", None),
+    ("bulks of 4", "bulks of 4", "bulks of 4"),
+    ("bulks of 1", "bulks of 1", None),
     ("one call a timer", SINGLE, "single calls"),
-    ("SUBMIT of 4,096", "hierarchical, batches of 4096", "SUBMIT"),
+    ("SUBMIT of 4,096", "batches of 4096", "SUBMIT"),
 ]
 
 
@@ -293,7 +293,7 @@ def threads(figures):
         for batch in (1, 4, 16, 64, 256, 4096):
             cells = []
             for where in places:
-                who = ("hwtimer", f"hierarchical, bulks of {batch}", where, 1)
+                who = ("hwtimer", f"bulks of {batch}", where, 1)
                 cells += [cell(figures.median(*who, "one thread, a pair"))]
                 cells += [cell(figures.median(*who, phase), ".2f")
                           if figures.row(*who, phase) else "" for phase in (

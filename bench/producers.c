@@ -128,7 +128,7 @@ int producers_instance(void)
 {
 	int fd = device_open();
 
-	device_setup(fd, HWTIMER_KIND_HIERARCHICAL, NSEC_PER_MSEC, 0, 1 << 20);
+	device_setup(fd, NSEC_PER_MSEC, 0, 1 << 20);
 	return fd;
 }
 

@@ -18,9 +18,9 @@ import subprocess
 import sys
 from collections import defaultdict
 
-BULKS = "hierarchical, bulks of 4096"
-REQUESTS = "hierarchical, batches of 4096"
-SINGLE = "hierarchical, one by one"
+BULKS = "bulks of 4096"
+REQUESTS = "batches of 4096"
+SINGLE = "one by one"
 MILLION = 1000000
 
 LIFE = "life-cycle"
@@ -317,7 +317,7 @@ class Targets:
         push = self.ours("push", 1000, "timer objects", "counts")
         self.add("pushing a timeout out, instructions", 15,
                  statistics.median(push.values()) if push else None)
-        four, one = "hierarchical, bulks of 4", SINGLE
+        four, one = "bulks of 4", SINGLE
         value, what = worst(
             (self.ratio(self.ours(phase, 10000, four),
                         self.ours(phase, 10000, one)), phase)
@@ -335,7 +335,7 @@ class Targets:
             found = []
             for batch in BATCHES:
                 values = self.ours(f"two threads, {instances}, against one",
-                                   1, f"hierarchical, bulks of {batch}", where)
+                                   1, f"bulks of {batch}", where)
                 if values:
                     found.append((statistics.median(values.values()), batch))
             value, batch = min(found, default=(None, 0))
@@ -434,7 +434,7 @@ def print_instances(results):
 MODULE, BESIDE = "module", "beside"
 CURVES = [
     ("hwtimer, bulks of 4,096", "hwtimer", BULKS, MODULE),
-    ("hwtimer, bulks of 64", "hwtimer", "hierarchical, bulks of 64", MODULE),
+    ("hwtimer, bulks of 64", "hwtimer", "bulks of 64", MODULE),
     ("hwtimer, one call a timer", "hwtimer", SINGLE, MODULE),
     ("hwtimer's core, bulks of 4,096", "hwtimer", BULKS, "core"),
     ("hwtimer's core, one call a timer", "hwtimer", SINGLE, "core"),

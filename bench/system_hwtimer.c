@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * hwtimer as a system of timers: one timer per ioctl, and batches of SUBMIT and of BULK, with
- * both kinds of wheel.
+ * hwtimer as a system of timers: one timer per ioctl, and batches of SUBMIT and of BULK.
  *
  * The time of a call includes filling the requests in and taking the ids out, because
  * a program has to do both.
@@ -23,46 +22,32 @@
 
 /**
  * struct way - a way to use the device
- * @kind: kind of wheel
  * @batch: timers in one SUBMIT, and events in one read(); 0: one ioctl per timer
  * @bulk: use BULK instead of SUBMIT
  */
 struct way {
-	__u32 kind;
 	__u32 batch;
 	bool bulk;
 };
 
 static const char *const variants[] = {
-	"hierarchical, bulks of 4096",	"hierarchical, batches of 4096",
-	"hierarchical, batches of 256", "hierarchical, batches of 16",
-	"hierarchical, batches of 1",	"hierarchical, one by one",
-	"hierarchical, bulks of 256",	"hierarchical, bulks of 64",
-	"hierarchical, bulks of 16",	"hierarchical, bulks of 4",
-	"hierarchical, bulks of 1",	"hashed, bulks of 4096",
-	"hashed, batches of 4096",	"hashed, batches of 256",
-	"hashed, batches of 16",	"hashed, batches of 1",
-	"hashed, one by one",		NULL,
+	"bulks of 4096", "batches of 4096", "batches of 256", "batches of 16",
+	"batches of 1",	 "one by one",	    "bulks of 256",   "bulks of 64",
+	"bulks of 16",	 "bulks of 4",	    "bulks of 1",     NULL,
 };
 
 static const struct way ways[] = {
-	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 4096, .bulk = true },
-	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 4096 },
-	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 256 },
-	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 16 },
-	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 1 },
-	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 0 },
-	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 256, .bulk = true },
-	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 64, .bulk = true },
-	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 16, .bulk = true },
-	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 4, .bulk = true },
-	{ .kind = HWTIMER_KIND_HIERARCHICAL, .batch = 1, .bulk = true },
-	{ .kind = HWTIMER_KIND_HASHED, .batch = 4096, .bulk = true },
-	{ .kind = HWTIMER_KIND_HASHED, .batch = 4096 },
-	{ .kind = HWTIMER_KIND_HASHED, .batch = 256 },
-	{ .kind = HWTIMER_KIND_HASHED, .batch = 16 },
-	{ .kind = HWTIMER_KIND_HASHED, .batch = 1 },
-	{ .kind = HWTIMER_KIND_HASHED, .batch = 0 },
+	{ .batch = 4096, .bulk = true },
+	{ .batch = 4096 },
+	{ .batch = 256 },
+	{ .batch = 16 },
+	{ .batch = 1 },
+	{ .batch = 0 },
+	{ .batch = 256, .bulk = true },
+	{ .batch = 64, .bulk = true },
+	{ .batch = 16, .bulk = true },
+	{ .batch = 4, .bulk = true },
+	{ .batch = 1, .bulk = true },
 };
 
 __u64 hwtimer_slack;
@@ -113,7 +98,6 @@ static void set_up(void)
 {
 	struct hwtimer_setup setup = {
 		.tick = load->tick,
-		.kind = way.kind,
 		.clock = HWTIMER_CLOCK_MONOTONIC,
 		.timers = load->timers,
 	};

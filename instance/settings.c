@@ -21,9 +21,7 @@ static bool flags_valid(u32 flags, const struct hwtimer_clock_desc *clock)
 
 static bool wheel_valid(const struct hwtimer_setup *setup)
 {
-	return (setup->kind == HWTIMER_KIND_HASHED ||
-		setup->kind == HWTIMER_KIND_HIERARCHICAL) &&
-	       setup->tick >= HWTIMER_TICK_MIN &&
+	return setup->tick >= HWTIMER_TICK_MIN &&
 	       setup->tick <= HWTIMER_TICK_MAX &&
 	       setup->buckets >= HWTIMER_BUCKETS_MIN &&
 	       setup->buckets <= HWTIMER_BUCKETS_MAX;
@@ -43,19 +41,18 @@ int hwtimer_settings_choose(struct hwtimer_settings *settings,
 	const struct hwtimer_clock_desc *clock;
 	struct hwtimer_setup setup = *argument;
 
-	setup.kind = setup.kind ?: HWTIMER_KIND_HIERARCHICAL;
 	setup.tick = setup.tick ?: HWTIMER_TICK_DEFAULT;
 	setup.clock = setup.clock ?: HWTIMER_CLOCK_MONOTONIC;
 	setup.buckets = setup.buckets ?: HWTIMER_BUCKETS_DEFAULT;
 	setup.timers = setup.timers ?: HWTIMER_TIMERS_DEFAULT;
 
 	clock = hwtimer_clock_find(setup.clock);
-	if (!clock || !flags_valid(setup.flags, clock) ||
+	if (setup.reserved || !clock || !flags_valid(setup.flags, clock) ||
 	    !wheel_valid(&setup) || setup.timers > HWTIMER_TIMERS_MAX)
 		return -EINVAL;
 	*settings = (struct hwtimer_settings){
 		.shape = { .tick = setup.tick,
-			   .kind = setup.kind,
+			   .kind = HWTIMER_KIND_HIERARCHICAL,
 			   .buckets = roundup_pow_of_two(setup.buckets) },
 		.timers = setup.timers,
 		.flags = setup.flags,

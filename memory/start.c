@@ -2,11 +2,12 @@
 /*
  * The two wheels of an instance: the small one with which it starts, and the whole one.
  *
- * Most instances have few timers, and the wheel that SETUP asks for is large: 142 KB by
- * default, and 32 KB for the ring of events. So an instance starts with a few records
- * (hwtimer_table_init_start()), a small ring, and a hashed wheel of HWTIMER_START_BUCKETS,
- * whatever wheel it is to have. Both kinds expire the same timers in the same order. With so
- * few timers, it hardly matters that a walk passes over those of later rounds. When the
+ * Most instances have few timers, and the whole wheel is large: 142 KB by default, and 32 KB
+ * for the ring of events. So an instance starts with a few records
+ * (hwtimer_table_init_start()), a small ring, and a hashed wheel of HWTIMER_START_BUCKETS.
+ * Both kinds expire the same timers in the same order. A walk of the hashed one passes over
+ * those of later rounds: over HWTIMER_START_RECORDS at most, as there are no more, and removes
+ * what is dead of HWTIMER_START_ENTRIES. In a large wheel that would have no bound. When the
  * records are used up, the next requests that add timers allocate more records, the whole
  * wheel and the whole ring, and move the timers and events there. The instance keeps the
  * memory with which it started, and returns to it when it is idle.
@@ -19,7 +20,7 @@
 #include "constants.h"
 #include "memory/supply.h"
 
-/* The wheel with which an instance starts, whatever wheel it is to have */
+/* The wheel with which an instance starts */
 static struct hwtimer_shape start_shape(const struct hwtimer_settings *settings)
 {
 	return (struct hwtimer_shape){ .tick = settings->shape.tick,

@@ -30,18 +30,18 @@ static const struct {
 	FIELD(setup, tick, 0),
 	FIELD(setup, timers, 8),
 	FIELD(setup, buckets, 16),
-	FIELD(setup, kind, 20),
-	FIELD(setup, clock, 24),
-	FIELD(setup, flags, 28),
+	FIELD(setup, clock, 20),
+	FIELD(setup, flags, 24),
+	FIELD(setup, reserved, 28),
 	STRUCTURE(info, 80),
 	FIELD(info, abi_version, 0),
 	FIELD(info, started, 4),
 	FIELD(info, tick, 8),
 	FIELD(info, timers, 16),
 	FIELD(info, buckets, 24),
-	FIELD(info, kind, 28),
-	FIELD(info, clock, 32),
-	FIELD(info, flags, 36),
+	FIELD(info, clock, 28),
+	FIELD(info, flags, 32),
+	FIELD(info, reserved, 36),
 	FIELD(info, until_next, 40),
 	FIELD(info, tick_min, 48),
 	FIELD(info, tick_max, 56),
@@ -128,9 +128,6 @@ static const struct {
 	NUMBER(ABI_VERSION, 1),
 	NUMBER(NEVER, INT64_MAX),
 	NUMBER(EVENTS_MAX, 4096),
-	NUMBER(KIND_DEFAULT, 0),
-	NUMBER(KIND_HASHED, 1),
-	NUMBER(KIND_HIERARCHICAL, 2),
 	NUMBER(CLOCK_DEFAULT, 0),
 	NUMBER(CLOCK_REALTIME, 256),
 	NUMBER(CLOCK_MONOTONIC, 257),
@@ -616,7 +613,12 @@ TEST_F(hwtimer, reserved_fields_must_be_zero)
 {
 	struct hwtimer_request request = { .time = HOUR, .reserved = 1 };
 	struct hwtimer_bulk bulk = { .op = HWTIMER_OP_CANCEL, .reserved = 1 };
+	const struct hwtimer_setup setup = { .reserved = 1 };
+	struct hwtimer_info info = { .reserved = 1 };
 
+	EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));
+	EXPECT_EQ(0, dev_info(self->fd, &info));
+	EXPECT_EQ(0, info.reserved);
 	EXPECT_EQ(-EINVAL, dev_try(self->fd, request));
 	request.id = dev_after(self->fd, HOUR, 0);
 	EXPECT_EQ(-EINVAL,

@@ -56,11 +56,10 @@ static int end_settable(void)
 	return set_tai(0) ?: shift_clock(0);
 }
 
-static int open_clock(clockid_t clock, __u32 kind, __u32 flags)
+static int open_clock(clockid_t clock, __u32 flags)
 {
 	struct hwtimer_setup setup = {
 		.flags = flags,
-		.kind = kind,
 		.clock = HWTIMER_CLOCK(clock),
 	};
 
@@ -103,27 +102,9 @@ FIXTURE(boottime)
 	int fd;
 };
 
-FIXTURE_VARIANT(boottime)
-{
-	__u32 kind;
-};
-
-/* clang-format off */
-FIXTURE_VARIANT_ADD(boottime, hashed)
-{
-	.kind = HWTIMER_KIND_HASHED,
-};
-
-FIXTURE_VARIANT_ADD(boottime, hierarchical)
-{
-	.kind = HWTIMER_KIND_HIERARCHICAL,
-};
-
-/* clang-format on */
-
 FIXTURE_SETUP(boottime)
 {
-	self->fd = open_clock(CLOCK_BOOTTIME, variant->kind, 0);
+	self->fd = open_clock(CLOCK_BOOTTIME, 0);
 	ASSERT_LE(0, self->fd);
 }
 
@@ -220,20 +201,12 @@ FIXTURE(settable)
 FIXTURE_VARIANT(settable)
 {
 	clockid_t clock;
-	__u32 kind;
 };
 
 /* clang-format off */
-FIXTURE_VARIANT_ADD(settable, realtime_hashed)
+FIXTURE_VARIANT_ADD(settable, realtime)
 {
 	.clock = CLOCK_REALTIME,
-	.kind = HWTIMER_KIND_HASHED,
-};
-
-FIXTURE_VARIANT_ADD(settable, realtime_hierarchical)
-{
-	.clock = CLOCK_REALTIME,
-	.kind = HWTIMER_KIND_HIERARCHICAL,
 };
 
 FIXTURE_VARIANT_ADD(settable, tai)
@@ -247,7 +220,7 @@ FIXTURE_SETUP(settable)
 {
 	if (begin_settable(variant->clock) == -EPERM)
 		SKIP(return, "the clock may not be set");
-	self->fd = open_clock(variant->clock, variant->kind, 0);
+	self->fd = open_clock(variant->clock, 0);
 	ASSERT_LE(0, self->fd);
 }
 
@@ -543,7 +516,6 @@ TEST_F(settable, forward_set_over_many_rounds_of_a_small_wheel)
 {
 	struct hwtimer_setup setup = {
 		.buckets = 8,
-		.kind = variant->kind,
 		.clock = HWTIMER_CLOCK(settable),
 	};
 
@@ -585,7 +557,6 @@ TEST_F(settable, overdue_timer_comes_after_a_backward_set)
 {
 	struct hwtimer_setup setup = {
 		.tick = 200 * MS,
-		.kind = variant->kind,
 		.clock = HWTIMER_CLOCK(settable),
 	};
 	struct hwtimer_event event;
@@ -732,7 +703,6 @@ TEST_F(settable, more_expirations_than_an_event_can_tell)
 	__u64 first = now_settable() - 43000 * SEC, before, after, rest;
 	struct hwtimer_setup setup = {
 		.tick = 10 * US,
-		.kind = variant->kind,
 		.clock = HWTIMER_CLOCK(settable),
 	};
 	struct hwtimer_event event;
@@ -762,7 +732,6 @@ TEST_F(settable, largest_count_that_has_passed_already)
 {
 	struct hwtimer_setup setup = {
 		.tick = 10 * US,
-		.kind = variant->kind,
 		.clock = HWTIMER_CLOCK(settable),
 	};
 	struct hwtimer_event event;
@@ -860,7 +829,7 @@ TEST_F(settable, other_clocks_are_not_set)
 	const clockid_t clocks[] = { CLOCK_MONOTONIC, CLOCK_BOOTTIME };
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(clocks); i++) {
-		int fd = open_clock(clocks[i], variant->kind, 0);
+		int fd = open_clock(clocks[i], 0);
 		struct hwtimer_event event;
 
 		ASSERT_LE(0, fd);
@@ -926,8 +895,7 @@ FIXTURE_SETUP(report)
 {
 	if (begin_settable(variant->clock) == -EPERM)
 		SKIP(return, "the clock may not be set");
-	self->fd = open_clock(variant->clock, HWTIMER_KIND_DEFAULT,
-			      HWTIMER_SETUP_REPORT_CLOCK_SET);
+	self->fd = open_clock(variant->clock, HWTIMER_SETUP_REPORT_CLOCK_SET);
 	ASSERT_LE(0, self->fd);
 	self->far = dev_at(self->fd, now_settable() + 100 * 24 * HOUR, 1000);
 	ASSERT_NE(0, self->far);
@@ -1090,9 +1058,8 @@ TEST_F(report, is_not_used_up_by_a_read_that_asks_for_too_little)
 
 TEST_F(report, every_instance_that_asked_is_told)
 {
-	int other = open_clock(settable, HWTIMER_KIND_HIERARCHICAL,
-			       HWTIMER_SETUP_REPORT_CLOCK_SET);
-	int silent = open_clock(settable, HWTIMER_KIND_HASHED, 0);
+	int other = open_clock(settable, HWTIMER_SETUP_REPORT_CLOCK_SET);
+	int silent = open_clock(settable, 0);
 
 	ASSERT_LE(0, other);
 	ASSERT_LE(0, silent);

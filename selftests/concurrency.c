@@ -459,14 +459,12 @@ TEST_F(hwtimer, wakeups_only_grow)
 	EXPECT_LT(0, told(self->fd, "wakeups"));
 }
 
-/* A setup for the @nth instance: both kinds of wheel, and all sizes. */
+/* A setup for the @nth instance: wheels of all sizes. */
 static struct hwtimer_setup setup_of(unsigned int nth)
 {
 	return (struct hwtimer_setup){
 		.tick = (1 + nth % 5) * MS,
 		.buckets = 8 << nth % 7,
-		.kind = nth % 2 ? HWTIMER_KIND_HASHED :
-				  HWTIMER_KIND_HIERARCHICAL,
 		.clock = nth % 3 ? HWTIMER_CLOCK_MONOTONIC :
 				   HWTIMER_CLOCK_BOOTTIME,
 	};

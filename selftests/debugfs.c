@@ -13,7 +13,7 @@
 #define INSTANCES "/sys/kernel/debug/hwtimer/instances"
 
 /* The numbers of some columns */
-enum { PENDING = 7, BYTES = 13, SPENT = 15, UID = 16, TENANT_SPENT = 18 };
+enum { PENDING = 6, BYTES = 12, SPENT = 14, UID = 15, TENANT_SPENT = 17 };
 
 FIXTURE(debugfs)
 {
@@ -95,7 +95,6 @@ TEST_F(debugfs, an_instance_tells_who_it_is)
 {
 	const struct hwtimer_setup setup = {
 		.clock = HWTIMER_CLOCK_BOOTTIME,
-		.kind = HWTIMER_KIND_HASHED,
 		.tick = 2 * MS,
 		.buckets = 512,
 		.timers = 1000,
@@ -115,8 +114,8 @@ TEST_F(debugfs, an_instance_tells_who_it_is)
 			break;
 		sleep_ns(MS);
 	}
-	sprintf(expected, "%lld\t%d\thashed\t%d\t2000000\t512\t1000\t",
-		self->nr, getpid(), HWTIMER_CLOCK_BOOTTIME);
+	sprintf(expected, "%lld\t%d\t%d\t2000000\t512\t1000\t", self->nr,
+		getpid(), HWTIMER_CLOCK_BOOTTIME);
 	sprintf(expected + strlen(expected), "17\t1\t21\t3\t1\t0\t%llu\t%lld\t",
 		stats_of(self->fd).bytes, told(self->fd, "worker"));
 	EXPECT_EQ(strlen(expected), common_start(line, expected));

@@ -41,7 +41,6 @@ struct subject {
 
 /**
  * struct trial - a call to try
- * @kind: the kind of wheel
  * @pending: number of timers that are pending before the call
  * @ready: number of events that are ready before the call
  * @interval: the interval of those events' timers; 0: they are not periodic
@@ -51,7 +50,6 @@ struct subject {
  *	it fail
  */
 struct trial {
-	__u32 kind;
 	unsigned int pending;
 	unsigned int ready;
 	__u64 interval;
@@ -418,14 +416,9 @@ FIXTURE_VARIANT_ADD(fault, setup)
 	.trial = { .call = call_setup, .check = check_setup },
 };
 
-FIXTURE_VARIANT_ADD(fault, first_schedule_hashed)
+FIXTURE_VARIANT_ADD(fault, first_schedule)
 {
-	.trial = { .kind = HWTIMER_KIND_HASHED, .call = call_schedule },
-};
-
-FIXTURE_VARIANT_ADD(fault, first_schedule_hierarchical)
-{
-	.trial = { .kind = HWTIMER_KIND_HIERARCHICAL, .call = call_schedule },
+	.trial = { .call = call_schedule },
 };
 
 FIXTURE_VARIANT_ADD(fault, cancel)
@@ -441,18 +434,9 @@ FIXTURE_VARIANT_ADD(fault, reschedule)
 	},
 };
 
-FIXTURE_VARIANT_ADD(fault, submit_of_schedules_hashed)
+FIXTURE_VARIANT_ADD(fault, submit_of_schedules)
 {
 	.trial = {
-		.kind = HWTIMER_KIND_HASHED,
-		.call = call_submit_schedules, .check = check_submit_schedules,
-	},
-};
-
-FIXTURE_VARIANT_ADD(fault, submit_of_schedules_hierarchical)
-{
-	.trial = {
-		.kind = HWTIMER_KIND_HIERARCHICAL,
 		.call = call_submit_schedules, .check = check_submit_schedules,
 	},
 };
@@ -465,18 +449,10 @@ FIXTURE_VARIANT_ADD(fault, submit_of_cancels)
 	},
 };
 
-FIXTURE_VARIANT_ADD(fault, submit_of_reschedules_hashed)
+FIXTURE_VARIANT_ADD(fault, submit_of_reschedules)
 {
 	.trial = {
-		.kind = HWTIMER_KIND_HASHED, .pending = N,
-		.call = call_submit_reschedules, .check = check_reschedules,
-	},
-};
-
-FIXTURE_VARIANT_ADD(fault, submit_of_reschedules_hierarchical)
-{
-	.trial = {
-		.kind = HWTIMER_KIND_HIERARCHICAL, .pending = N,
+		.pending = N,
 		.call = call_submit_reschedules, .check = check_reschedules,
 	},
 };
@@ -484,7 +460,6 @@ FIXTURE_VARIANT_ADD(fault, submit_of_reschedules_hierarchical)
 FIXTURE_VARIANT_ADD(fault, bulk_of_schedules)
 {
 	.trial = {
-		.kind = HWTIMER_KIND_HASHED,
 		.call = call_bulk, .check = check_lost,
 	},
 };
@@ -497,7 +472,7 @@ FIXTURE_VARIANT_ADD(fault, bulk_of_cancels)
 FIXTURE_VARIANT_ADD(fault, bulk_of_reschedules)
 {
 	.trial = {
-		.kind = HWTIMER_KIND_HASHED, .pending = N,
+		.pending = N,
 		.call = call_bulk_reschedule, .check = check_bulk_reschedule,
 	},
 };
@@ -510,19 +485,10 @@ FIXTURE_VARIANT_ADD(fault, read)
 	},
 };
 
-FIXTURE_VARIANT_ADD(fault, read_of_periodic_timers_hashed)
+FIXTURE_VARIANT_ADD(fault, read_of_periodic_timers)
 {
 	.trial = {
-		.kind = HWTIMER_KIND_HASHED, .ready = N, .interval = HOUR,
-		.call = call_read, .check = check_periodic_read,
-		.repeats = true,
-	},
-};
-
-FIXTURE_VARIANT_ADD(fault, read_of_periodic_timers_hierarchical)
-{
-	.trial = {
-		.kind = HWTIMER_KIND_HIERARCHICAL, .ready = N, .interval = HOUR,
+		.ready = N, .interval = HOUR,
 		.call = call_read, .check = check_periodic_read,
 		.repeats = true,
 	},
@@ -565,13 +531,11 @@ static void prepare(struct __test_metadata *_metadata, struct subject *self,
 		    const struct trial *trial)
 {
 	unsigned int pending = trial->pending, ready = trial->ready;
-	struct hwtimer_setup setup = { .kind = trial->kind };
 
 	memset(self, 0, sizeof(*self));
 	self->deadline = now_ns() + HOUR;
 	self->fd = dev_open(O_NONBLOCK);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, dev_setup_as(self->fd, setup));
 	ASSERT_EQ(pending,
 		  dev_schedule_many(self->fd, pending, HWTIMER_REQ_ABSTIME,
 				    self->deadline, self->ids));

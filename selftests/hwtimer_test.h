@@ -125,30 +125,14 @@ static inline int dev_info(int fd, struct hwtimer_info *info)
 	return dev_ioctl(fd, HWTIMER_IOC_INFO, info);
 }
 
-/*
- * HWTIMER_KIND in the environment: the kind of wheel where a test chooses none. run.sh runs some
- * programs with each kind.
- */
-static inline __u32 kind_wanted(void)
-{
-	const char *kind = getenv("HWTIMER_KIND");
-
-	return kind ? atoi(kind) : HWTIMER_KIND_DEFAULT;
-}
-
 static inline int dev_setup_as(int fd, struct hwtimer_setup setup)
 {
-	setup.kind = setup.kind ?: kind_wanted();
 	return dev_ioctl(fd, HWTIMER_IOC_SETUP, &setup);
 }
 
 static inline int dev_open(int flags)
 {
-	int fd = result_of(open(DEVICE, O_RDWR | O_CLOEXEC | flags));
-
-	if (fd >= 0 && kind_wanted())
-		dev_setup_as(fd, (struct hwtimer_setup){ 0 });
-	return fd;
+	return result_of(open(DEVICE, O_RDWR | O_CLOEXEC | flags));
 }
 
 /* Opens an instance with @setup, whose reads do not block; returns the descriptor or -errno. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The order of events, on both kinds of wheel. Events come by tick; within a tick they
- * come in the order in which their timers were scheduled, whether far ahead or near.
+ * The order of events. Events come by tick; within a tick they come in the order in which
+ * their timers were scheduled, whether far ahead or near.
  * Also, deadlines a tick and a century away in one instance.
  */
 #include "hwtimer_test.h"
@@ -14,35 +14,24 @@ FIXTURE(order)
 
 FIXTURE_VARIANT(order)
 {
-	__u32 kind;
 	__u32 buckets;
 	__u64 tick;
 };
 
 /* clang-format off */
-FIXTURE_VARIANT_ADD(order, hashed)
+FIXTURE_VARIANT_ADD(order, default_size)
 {
-	.kind = HWTIMER_KIND_HASHED, .buckets = 4096, .tick = MS,
+	.buckets = 4096, .tick = MS,
 };
 
-FIXTURE_VARIANT_ADD(order, hashed_of_few_buckets)
+FIXTURE_VARIANT_ADD(order, few_buckets)
 {
-	.kind = HWTIMER_KIND_HASHED, .buckets = 8, .tick = MS,
+	.buckets = 8, .tick = MS,
 };
 
-FIXTURE_VARIANT_ADD(order, hierarchical)
+FIXTURE_VARIANT_ADD(order, finest_tick)
 {
-	.kind = HWTIMER_KIND_HIERARCHICAL, .buckets = 4096, .tick = MS,
-};
-
-FIXTURE_VARIANT_ADD(order, hierarchical_of_few_buckets)
-{
-	.kind = HWTIMER_KIND_HIERARCHICAL, .buckets = 8, .tick = MS,
-};
-
-FIXTURE_VARIANT_ADD(order, hierarchical_of_finest_tick)
-{
-	.kind = HWTIMER_KIND_HIERARCHICAL, .buckets = 8, .tick = 10 * US,
+	.buckets = 8, .tick = 10 * US,
 };
 
 /* clang-format on */
@@ -50,7 +39,6 @@ FIXTURE_VARIANT_ADD(order, hierarchical_of_finest_tick)
 FIXTURE_SETUP(order)
 {
 	struct hwtimer_setup setup = {
-		.kind = variant->kind,
 		.buckets = variant->buckets,
 		.tick = variant->tick,
 		.clock = HWTIMER_CLOCK_MONOTONIC,
@@ -418,8 +406,6 @@ static unsigned int levels_of(const struct hwtimer_info *info)
 		       (info->buckets < 64 ? 2 : 8);
 	unsigned int levels = 1;
 
-	if (info->kind == HWTIMER_KIND_HASHED)
-		return 1;
 	for (; 2 * width <= 0x1p64; width *= 32)
 		levels++;
 	return levels;
@@ -443,10 +429,6 @@ TEST_F(order, those_far_ahead_are_not_touched)
 		ASSERT_NE(0, dev_after(self->fd, i * 5 * MS, i));
 	collect_each_once(_metadata, self->fd, events, NEARBY);
 	EXPECT_EQ(N, stats_of(self->fd).pending);
-	if (info.kind == HWTIMER_KIND_HASHED) {
-		EXPECT_EQ(0, told(self->fd, "cascaded"));
-		return;
-	}
 	/* The documentation says: "a timer moves down at most once a level". */
 	EXPECT_GE(NEARBY * levels, told(self->fd, "walked") - walked);
 	EXPECT_GE(NEARBY * (levels - 1), told(self->fd, "cascaded") - cascaded);
@@ -471,7 +453,7 @@ TEST_F(order, timers_move_down_at_most_once_a_level)
 	EXPECT_LE(cascaded, told(self->fd, "walked"));
 	EXPECT_GE(told(self->fd, "scheduled") * (levels_of(&info) - 1),
 		  cascaded);
-	if (variant->kind == HWTIMER_KIND_HIERARCHICAL && variant->buckets == 8)
+	if (variant->buckets == 8)
 		EXPECT_LT(0, cascaded);
 }
 
@@ -514,37 +496,31 @@ TEST_F(order, cancelled_on_their_way_down_do_not_come)
 	EXPECT_EQ(-EAGAIN, dev_read(self->fd, &event, 1));
 }
 
-/* Both kinds run at the same time, on one worker, with the same timers. */
-TEST(both_kinds_in_one_program)
+/* Two instances run at the same time, on one worker, with the same timers. */
+TEST(two_wheels_in_one_program)
 {
 	enum { N = 60 };
 	struct hwtimer_request requests[2][N];
 	struct hwtimer_event events[N];
-	struct hwtimer_setup setup = {
-		.buckets = 512,
-		.clock = HWTIMER_CLOCK_MONOTONIC,
-	};
 	__u64 base[2];
 	int fds[2];
 
-	for (unsigned int kind = 0; kind < 2; kind++) {
-		fds[kind] = dev_open(O_NONBLOCK);
-		ASSERT_LE(0, fds[kind]);
-		setup.kind = HWTIMER_KIND_HASHED + kind;
-		ASSERT_EQ(0, dev_setup_as(fds[kind], setup));
-		fill_schedules(requests[kind], N, HWTIMER_REQ_ABSTIME, 0, 0);
+	for (unsigned int nr = 0; nr < 2; nr++) {
+		fds[nr] = dev_open(O_NONBLOCK);
+		ASSERT_LE(0, fds[nr]);
+		ASSERT_EQ(0, dev_setup(fds[nr], 0, nr ? 512 : 8, 0));
+		fill_schedules(requests[nr], N, HWTIMER_REQ_ABSTIME, 0, 0);
 		/* Two ticks apart, so that their order is strict. */
 		for (unsigned int i = 0; i < N; i++)
-			requests[kind][i].time = i * 37 % N * 2 * MS;
-		base[kind] = schedule_in_time(_metadata, fds[kind],
-					      CLOCK_MONOTONIC, requests[kind],
-					      N, 50 * MS);
+			requests[nr][i].time = i * 37 % N * 2 * MS;
+		base[nr] = schedule_in_time(_metadata, fds[nr], CLOCK_MONOTONIC,
+					    requests[nr], N, 50 * MS);
 	}
-	for (unsigned int kind = 0; kind < 2; kind++) {
-		collect_each_once(_metadata, fds[kind], events, N);
+	for (unsigned int nr = 0; nr < 2; nr++) {
+		collect_each_once(_metadata, fds[nr], events, N);
 		for (unsigned int i = 0; i < N; i++)
-			EXPECT_EQ(base[kind] + i * 2 * MS, events[i].deadline);
-		EXPECT_EQ(0, close(fds[kind]));
+			EXPECT_EQ(base[nr] + i * 2 * MS, events[i].deadline);
+		EXPECT_EQ(0, close(fds[nr]));
 	}
 }
 

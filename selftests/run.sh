@@ -29,7 +29,6 @@
 #	debug	as kasan, but emulated, with two processors, which preempt threads
 #	foreign	a kernel of another architecture, emulated; it has no 32-bit programs
 #	*-32	32-bit programs
-#	*-k	with the kind of wheel that is not the default
 #
 # The entries:
 #
@@ -45,53 +44,53 @@
 # (clocks, tracing, users) or about the interface's
 # layout.
 PROGRAMS="
-program     uml uml-k kasan stock stock-k stock-32 older older-32 debug debug-32 foreign foreign-k
-abi         x   .     x     a     .       x        x     x        x     a        a       .
-setup       x   .     x     a     .       x        x     -        x     -        a       .
-schedule    x   x     x     a     a       a        x     -        x     -        a       a
-cancel      x   x     x     a     a       a        a     -        x     -        a       a
-reschedule  x   x     x     a     a       a        a     -        x     -        a       a
-rearm       x   x     x     a     a       x        x     -        x     -        a       a
-submit      x   x     x     a     a       x        a     a        x     -        a       a
-bulk        x   x     x     a     a       x        a     a        x     -        a       a
-read        x   x     x     a     a       x        x     a        x     a        a       a
-bound       x   .     x     a     .       a        a     -        x     -        a       .
-copy        x   .     x     x     .       x        a     a        x     a        a       .
-poll        x   .     x     a     .       a        x     -        x     -        a       .
-cancel_all  x   x     x     a     a       x        a     -        x     -        a       a
-uring       x   .     x     x     .       x        x     x        x     -        a       .
-ack         x   -     x     a     -       x        a     -        x     -        a       -
-query       x   .     x     a     .       a        a     -        x     -        a       .
-list        x   .     x     x     .       x        a     a        x     -        a       .
-privacy     x   .     x     a     .       a        x     -        x     -        a       .
-order       -   -     -     x     x       -        -     -        -     -        a       a
-periodic    -   -     x     x     x       a        a     -        x     -        a       a
-slack       -   -     -     x     .       a        a     -        -     -        a       .
-clock       -   -     x     x     .       -        a     -        x     -        a       .
-leap        -   -     x     x     .       -        a     -        x     -        a       .
-timens      -   -     -     x     .       a        x     -        -     -        a       .
-notify      -   -     x     x     .       x        x     -        x     -        a       .
-stats       x   .     x     a     .       a        a     -        x     -        a       .
-lifetime    x   .     x     a     .       a        a     -        x     -        a       .
-cgroups     x   .     x     x     .       -        x     -        x     -        a       .
-starved     x   .     x     x     .       -        a     -        x     -        a       .
-concurrency x   .     x     a     .       -        a     -        x     -        a       .
-memory      x   .     -     a     .       -        a     -        -     -        a       .
-shrink      x   .     x     x     .       -        a     -        x     -        a       .
-scarcity    x   .     -     a     .       -        a     -        -     -        a       .
-fault       .   .     x     .     .       .        .     .        x     .        .       .
-idle        -   -     -     x     .       -        -     -        -     -        -       .
-library     x   .     a     a     .       x        a     a        a     -        a       .
-timer_objects x .     a     a     .       x        a     a        a     -        a       .
-adapters    x   .     -     a     .       .        a     .        -     .        .       .
-adapters_shared x .   .     .     .       .        .     .        .     .        .       .
-tool        x   .     -     x     .       .        a     .        -     .        a       .
-snapshot    a   .     -     x     .       .        a     .        -     .        a       .
-trace       .   .     .     x     .       .        x     .        x     .        a       .
-realtime    -   -     -     x     .       -        a     -        -     -        a       .
-debugfs     .   .     x     x     .       .        a     .        x     .        a       .
-limits      -   -     x     x     .       a        a     -        x     -        a       .
-user_limits x   .     x     x     .       a        x     -        x     -        a       .
+program     uml kasan stock stock-32 older older-32 debug debug-32 foreign
+abi         x   x     a     x        x     x        x     a        a
+setup       x   x     a     x        x     -        x     -        a
+schedule    x   x     a     a        x     -        x     -        a
+cancel      x   x     a     a        a     -        x     -        a
+reschedule  x   x     a     a        a     -        x     -        a
+rearm       x   x     a     x        x     -        x     -        a
+submit      x   x     a     x        a     a        x     -        a
+bulk        x   x     a     x        a     a        x     -        a
+read        x   x     a     x        x     a        x     a        a
+bound       x   x     a     a        a     -        x     -        a
+copy        x   x     x     x        a     a        x     a        a
+poll        x   x     a     a        x     -        x     -        a
+cancel_all  x   x     a     x        a     -        x     -        a
+uring       x   x     x     x        x     x        x     -        a
+ack         x   x     a     x        a     -        x     -        a
+query       x   x     a     a        a     -        x     -        a
+list        x   x     x     x        a     a        x     -        a
+privacy     x   x     a     a        x     -        x     -        a
+order       -   -     x     -        -     -        -     -        a
+periodic    -   x     x     a        a     -        x     -        a
+slack       -   -     x     a        a     -        -     -        a
+clock       -   x     x     -        a     -        x     -        a
+leap        -   x     x     -        a     -        x     -        a
+timens      -   -     x     a        x     -        -     -        a
+notify      -   x     x     x        x     -        x     -        a
+stats       x   x     a     a        a     -        x     -        a
+lifetime    x   x     a     a        a     -        x     -        a
+cgroups     x   x     x     -        x     -        x     -        a
+starved     x   x     x     -        a     -        x     -        a
+concurrency x   x     a     -        a     -        x     -        a
+memory      x   -     a     -        a     -        -     -        a
+shrink      x   x     x     -        a     -        x     -        a
+scarcity    x   -     a     -        a     -        -     -        a
+fault       .   x     .     .        .     .        x     .        .
+idle        -   -     x     -        -     -        -     -        -
+library     x   a     a     x        a     a        a     -        a
+timer_objects x a     a     x        a     a        a     -        a
+adapters    x   -     a     .        a     .        -     .        .
+adapters_shared x .   .     .        .     .        .     .        .
+tool        x   -     x     .        a     .        -     .        a
+snapshot    a   -     x     .        a     .        -     .        a
+trace       .   .     x     .        x     .        x     .        a
+realtime    -   -     x     -        a     -        -     -        a
+debugfs     .   x     x     .        a     .        x     .        a
+limits      -   x     x     a        a     -        x     -        a
+user_limits x   x     x     a        x     -        x     -        a
 "
 
 # Programs that have the kernel change its own code: each tracepoint that is switched on or
@@ -195,18 +194,17 @@ is_in()
 	return 1
 }
 
-# tell_left_out HOW COLUMN...: print a SKIP for the programs that do not run
+# tell_left_out COLUMN...: print a SKIP for the programs that do not run
 tell_left_out()
 {
-	local how=$1 later never
+	local later never
 
-	shift
 	never=$(listed - "$@" | xargs)
-	[ -z "$never" ] || skip "$(echo "$never" | wc -w) programs$how" \
+	[ -z "$never" ] || skip "$(echo "$never" | wc -w) programs" \
 		"they show nothing more on this kernel: $never"
 	[ "$WANTED" = x ] || return 0
 	later=$(listed a "$@" | xargs)
-	[ -z "$later" ] || skip "$(echo "$later" | wc -w) programs$how" \
+	[ -z "$later" ] || skip "$(echo "$later" | wc -w) programs" \
 		"make check-all runs them on this kernel: $later"
 }
 
@@ -254,8 +252,7 @@ run_all()
 	load || return
 	# shellcheck disable=SC2046 # one word each
 	run_programs $(listed "$WANTED" "$KERNEL" "$KERNEL-32")
-	run_other_kind
-	tell_left_out "" "$KERNEL" "$KERNEL-32"
+	tell_left_out "$KERNEL" "$KERNEL-32"
 	check_module
 }
 
@@ -272,36 +269,18 @@ run_small()
 	unload
 }
 
-# Runs programs with the hashed wheel, where they choose none.
-run_other_kind()
-{
-	local program programs
-
-	programs=$(listed "$WANTED" "$KERNEL-k")
-	tell_left_out " with the other kind of wheel" "$KERNEL-k"
-	[ -n "$programs" ] || return 0
-	load || return
-	export HWTIMER_KIND=1
-	for program in $programs; do
-		run_program "$program" "hashed wheel"
-	done
-	unset HWTIMER_KIND
-	unload
-}
-
 # The seconds that all processors of the machine have worked
 processor_time()
 {
 	awk '/^cpu / { printf "%d\n", ($2 + $3 + $4 + $7 + $8) / 100 }' /proc/stat
 }
 
-# run_program PROGRAM [HOW]
 run_program()
 {
-	local program=$1 how=${2:+, $2} bits start worked status=0
+	local program=$1 bits start worked status=0
 
 	bits=$(bits_of "$program")
-	echo "# ==== $program, $bits-bit$how"
+	echo "# ==== $program, $bits-bit"
 	start=$(date +%s)
 	worked=$(processor_time)
 	is_in "${program%.32}" "$PATCHING_PROGRAMS" && set_processors 0
@@ -311,12 +290,12 @@ run_program()
 		HWTIMER_SCALE=$SCALE_64 "./$program" 2>&1 || status=$?
 	fi
 	is_in "${program%.32}" "$PATCHING_PROGRAMS" && set_processors 1
-	echo "# ==== $program, $bits-bit$how: exit status $status, $(($(date +%s) - start)) s," \
+	echo "# ==== $program, $bits-bit: exit status $status, $(($(date +%s) - start)) s," \
 		"$(($(processor_time) - worked)) of a processor"
 	case $status in
 	0) ;;
 	1) FAILED=1 ;; # the program has printed which test failed
-	*) not_ok "$program, $bits-bit$how: exit status $status" ;;
+	*) not_ok "$program, $bits-bit: exit status $status" ;;
 	esac
 }
 

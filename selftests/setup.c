@@ -42,7 +42,6 @@ TEST_F(hwtimer, info_tells_the_defaults)
 	EXPECT_LE(info.buckets_min, info.buckets);
 	EXPECT_GE(info.buckets_max, info.buckets);
 	EXPECT_EQ(0, info.buckets & (info.buckets - 1));
-	EXPECT_EQ(HWTIMER_KIND_HIERARCHICAL, info.kind);
 	EXPECT_EQ(HWTIMER_CLOCK_MONOTONIC, info.clock);
 	EXPECT_EQ(0, info.started);
 	EXPECT_EQ(0, info.flags);
@@ -86,7 +85,6 @@ TEST_F(hwtimer, setup_of_zeroes_is_the_defaults)
 		.tick = 5 * MS,
 		.timers = 77,
 		.buckets = 64,
-		.kind = HWTIMER_KIND_HASHED,
 		.clock = HWTIMER_CLOCK_REALTIME,
 		.flags = HWTIMER_SETUP_REPORT_CLOCK_SET |
 			 HWTIMER_SETUP_AT_LEAST_ONCE,
@@ -144,31 +142,25 @@ TEST_F(hwtimer, buckets_are_rounded_up_to_a_power_of_two)
 	EXPECT_EQ(1 << 20, buckets_of(self->fd));
 }
 
-/* Expects that wheels of both kinds with these settings take near and far timers. */
+/* Expects that a wheel with these settings takes near and far timers. */
 static void expect_works(struct __test_metadata *_metadata, __u64 tick,
 			 __u32 buckets)
 {
-	for (__u32 kind = HWTIMER_KIND_HASHED;
-	     kind <= HWTIMER_KIND_HIERARCHICAL; kind++) {
-		struct hwtimer_setup setup = { 0 };
-		struct hwtimer_timer query;
-		int fd = dev_open(0);
-		__u64 id;
+	struct hwtimer_timer query;
+	int fd = dev_open(0);
+	__u64 id;
 
-		ASSERT_LE(0, fd);
-		setup.kind = kind;
-		setup.tick = tick;
-		setup.buckets = buckets;
-		ASSERT_EQ(0, dev_setup_as(fd, setup));
-		EXPECT_NE(0, dev_after(fd, INT64_MAX - 1, 0));
-		EXPECT_NE(0, dev_after(fd, 24 * HOUR, 0));
-		id = dev_at(fd, INT64_MAX - 1, 7);
-		ASSERT_NE(0, id);
-		ASSERT_EQ(0, dev_query(fd, id, &query));
-		EXPECT_EQ(INT64_MAX - 1, query.deadline);
-		EXPECT_EQ(0, dev_cancel(fd, id, 0));
-		EXPECT_EQ(0, close(fd));
-	}
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, dev_setup(fd, tick, buckets, 0));
+	/* More than the wheel with which an instance starts has room for */
+	ASSERT_EQ(100, dev_schedule_many(fd, 100, 0, 24 * HOUR, NULL));
+	EXPECT_NE(0, dev_after(fd, INT64_MAX - 1, 0));
+	id = dev_at(fd, INT64_MAX - 1, 7);
+	ASSERT_NE(0, id);
+	ASSERT_EQ(0, dev_query(fd, id, &query));
+	EXPECT_EQ(INT64_MAX - 1, query.deadline);
+	EXPECT_EQ(0, dev_cancel(fd, id, 0));
+	EXPECT_EQ(0, close(fd));
 }
 
 TEST_F(hwtimer, extremes_work_together)
@@ -190,70 +182,19 @@ TEST_F(hwtimer, range_of_the_limit)
 	EXPECT_EQ(-EINVAL, dev_setup(self->fd, 0, 0, UINT64_MAX));
 }
 
-/* Expects the kind that INFO reports after a SETUP with this kind. */
-static void expect_kind(struct __test_metadata *_metadata, int fd, __u32 kind,
-			__u32 buckets, __u32 expected)
-{
-	struct hwtimer_setup setup = { 0 };
-	struct hwtimer_info info;
-
-	setup.kind = kind;
-	setup.buckets = buckets;
-	ASSERT_EQ(0, dev_setup_as(fd, setup));
-	ASSERT_EQ(0, dev_info(fd, &info));
-	EXPECT_EQ(expected, info.kind);
-	EXPECT_EQ(buckets, info.buckets);
-}
-
-TEST_F(hwtimer, kind_of_wheel_can_be_chosen)
-{
-	const __u32 kinds[] = { HWTIMER_KIND_HASHED,
-				HWTIMER_KIND_HIERARCHICAL };
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++) {
-		expect_kind(_metadata, self->fd, kinds[i], 8, kinds[i]);
-		expect_kind(_metadata, self->fd, kinds[i], 4096, kinds[i]);
-	}
-}
-
-TEST_F(hwtimer, default_kind_is_told_as_the_kind_that_it_is)
-{
-	expect_kind(_metadata, self->fd, HWTIMER_KIND_DEFAULT, 64,
-		    HWTIMER_KIND_HIERARCHICAL);
-}
-
 TEST_F(hwtimer, started_wheel_is_what_info_told)
 {
-	for (__u32 kind = HWTIMER_KIND_HASHED;
-	     kind <= HWTIMER_KIND_HIERARCHICAL; kind++) {
-		struct hwtimer_setup setup = { 0 };
-		struct hwtimer_info before, after;
-		int fd = dev_open(0);
+	struct hwtimer_info before, after;
 
-		ASSERT_LE(0, fd);
-		setup.kind = kind;
-		setup.buckets = 8;
-		ASSERT_EQ(0, dev_setup_as(fd, setup));
-		ASSERT_EQ(0, dev_info(fd, &before));
-		ASSERT_NE(0, dev_after(fd, HOUR, 0));
-		ASSERT_EQ(0, dev_info(fd, &after));
-		EXPECT_EQ(1, after.started);
-		after.started = 0;
-		after.until_next = before.until_next;
-		EXPECT_EQ(0, memcmp(&before, &after, sizeof(before)));
-		EXPECT_EQ(0, close(fd));
-	}
-}
-
-TEST_F(hwtimer, unknown_kinds_are_einval)
-{
-	const __u32 kinds[] = { 3, 4, 1U << 31, UINT_MAX };
-	struct hwtimer_setup setup = { 0 };
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++) {
-		setup.kind = kinds[i];
-		EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));
-	}
+	ASSERT_EQ(0, dev_setup(self->fd, 0, 8, 0));
+	ASSERT_EQ(0, dev_info(self->fd, &before));
+	/* The wheel with which it starts has other buckets, which nobody is told. */
+	ASSERT_NE(0, dev_after(self->fd, HOUR, 0));
+	ASSERT_EQ(0, dev_info(self->fd, &after));
+	EXPECT_EQ(1, after.started);
+	after.started = 0;
+	after.until_next = before.until_next;
+	EXPECT_EQ(0, memcmp(&before, &after, sizeof(before)));
 }
 
 TEST_F(hwtimer, clock_can_be_chosen)
@@ -455,11 +396,7 @@ TEST_F(hwtimer, refused_setup_changes_nothing)
 	EXPECT_EQ(-EINVAL, dev_setup(self->fd, 7 * MS, 1, 99));
 	EXPECT_EQ(-EINVAL, dev_setup(self->fd, 1, 128, 99));
 	setup = (struct hwtimer_setup){ 0 };
-	setup.kind = 3;
-	EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));
-	setup = (struct hwtimer_setup){ 0 };
 	setup.clock = CLOCK_MONOTONIC;
-	setup.kind = HWTIMER_KIND_HIERARCHICAL;
 	EXPECT_EQ(-EINVAL, dev_setup_as(self->fd, setup));
 	setup.clock = HWTIMER_CLOCK_BOOTTIME;
 	setup.flags = HWTIMER_SETUP_REPORT_CLOCK_SET;

@@ -119,24 +119,6 @@ FIXTURE(shrink)
 	__u64 *ids, *others;
 };
 
-FIXTURE_VARIANT(shrink)
-{
-	struct hwtimer_setup setup;
-};
-
-/* clang-format off */
-FIXTURE_VARIANT_ADD(shrink, hierarchical)
-{
-	.setup = { .kind = HWTIMER_KIND_HIERARCHICAL },
-};
-
-FIXTURE_VARIANT_ADD(shrink, hashed)
-{
-	.setup = { .kind = HWTIMER_KIND_HASHED },
-};
-
-/* clang-format on */
-
 FIXTURE_SETUP(shrink)
 {
 	self->n = scaled(SOME);
@@ -145,7 +127,6 @@ FIXTURE_SETUP(shrink)
 	ASSERT_TRUE(self->ids && self->others);
 	self->fd = dev_open(O_NONBLOCK);
 	ASSERT_LE(0, self->fd);
-	ASSERT_EQ(0, dev_setup_as(self->fd, variant->setup));
 }
 
 FIXTURE_TEARDOWN(shrink)
@@ -204,7 +185,6 @@ TEST_F(shrink, after_events_were_discarded)
 TEST_F(shrink, after_events_were_acknowledged)
 {
 	int fd = dev_open_as((struct hwtimer_setup){
-		.kind = variant->setup.kind,
 		.flags = HWTIMER_SETUP_AT_LEAST_ONCE,
 	});
 

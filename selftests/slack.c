@@ -11,38 +11,9 @@ FIXTURE(slack)
 	int fd;
 };
 
-FIXTURE_VARIANT(slack)
-{
-	__u32 kind;
-};
-
-/* clang-format off */
-FIXTURE_VARIANT_ADD(slack, hashed)
-{
-	.kind = HWTIMER_KIND_HASHED,
-};
-
-FIXTURE_VARIANT_ADD(slack, hierarchical)
-{
-	.kind = HWTIMER_KIND_HIERARCHICAL,
-};
-
-/* clang-format on */
-
-/* Opens an instance with a wheel of this kind; returns the descriptor or -errno. */
-static int open_kind(__u32 kind)
-{
-	struct hwtimer_setup setup = {
-		.kind = kind,
-		.clock = HWTIMER_CLOCK_MONOTONIC,
-	};
-
-	return dev_open_as(setup);
-}
-
 FIXTURE_SETUP(slack)
 {
-	self->fd = open_kind(variant->kind);
+	self->fd = dev_open(O_NONBLOCK);
 	ASSERT_LE(0, self->fd);
 }
 
@@ -81,12 +52,11 @@ TEST_F(slack, comes_with_its_own_deadline_and_never_early)
 #define SHARED 50
 
 /* Returns how often the worker turns for timers that are 4 ms apart. */
-static long long turns_with(struct __test_metadata *_metadata, __u32 kind,
-			    __u64 slack)
+static long long turns_with(struct __test_metadata *_metadata, __u64 slack)
 {
 	struct hwtimer_request requests[SHARED];
 	struct hwtimer_event events[SHARED];
-	int fd = open_kind(kind);
+	int fd = dev_open(O_NONBLOCK);
 	long long turns;
 
 	ASSERT_LE(0, fd);
@@ -113,10 +83,10 @@ TEST_F(slack, timers_share_wakeups)
 	long long without = 0, with = 0;
 
 	for (unsigned int i = 0; i < 10 && without < SHARED / 2; i++)
-		without = turns_with(_metadata, variant->kind, 0);
+		without = turns_with(_metadata, 0);
 	if (without < SHARED / 2)
 		SKIP(return, "the machine is too busy to turn for each timer");
-	with = turns_with(_metadata, variant->kind, 100 * MS);
+	with = turns_with(_metadata, 100 * MS);
 	TH_LOG("%lld turns without, %lld with slack", without, with);
 	EXPECT_LT(0, with);
 	EXPECT_LT(with, without / 2);

@@ -350,7 +350,6 @@ TEST_F(hwtimer, before_the_first_timer_fdinfo_tells_the_settings)
 {
 	EXPECT_EQ(MS, told(self->fd, "tick"));
 	EXPECT_EQ(4096, told(self->fd, "buckets"));
-	EXPECT_EQ(HWTIMER_KIND_HIERARCHICAL, told(self->fd, "kind"));
 }
 
 TEST_F(hwtimer, counters_of_the_wheel_are_in_fdinfo)

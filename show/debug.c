@@ -23,7 +23,7 @@
 #include "show/show.h"
 
 static const char instances_headline[] =
-	"instance\topener\tkind\tclock\ttick\tbuckets\tlimit\t"
+	"instance\topener\tclock\ttick\tbuckets\tlimit\t"
 	"pending\tready\tscheduled\tcancelled\texpired\tdelivered\tbytes\t"
 	"thread\tspent\tuid\tcgroup\ttenant_spent\n";
 
@@ -95,13 +95,10 @@ static void show_instance(struct seq_file *seq,
 	struct hwtimer_stats stats;
 
 	hwtimer_stats_get(instance, &stats);
-	seq_printf(seq, "%llu\t%d\t%s\t", instance->nr, instance->opener,
-		   settings->shape.kind == HWTIMER_KIND_HASHED ?
-			   "hashed" :
-			   "hierarchical");
-	seq_printf(seq, "%u\t%llu\t%u\t%u\t",
-		   hwtimer_clock_number(settings->clock), settings->shape.tick,
-		   settings->shape.buckets, settings->timers);
+	seq_printf(seq, "%llu\t%d\t%u\t%llu\t%u\t%u\t", instance->nr,
+		   instance->opener, hwtimer_clock_number(settings->clock),
+		   settings->shape.tick, settings->shape.buckets,
+		   settings->timers);
 	seq_printf(seq, "%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t",
 		   stats.pending, stats.ready, stats.scheduled, stats.cancelled,
 		   stats.expired, stats.delivered, stats.bytes);

@@ -56,7 +56,6 @@ static void show_settings(struct seq_file *seq,
 
 	if (numbers_allowed(seq))
 		seq_printf(seq, "hwtimer-instance:\t%llu\n", instance->nr);
-	seq_printf(seq, "hwtimer-kind:\t%u\n", settings->shape.kind);
 	seq_printf(seq, "hwtimer-tick:\t%llu\n", settings->shape.tick);
 	seq_printf(seq, "hwtimer-buckets:\t%u\n", settings->shape.buckets);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The hashed kind of wheel. wheel/kinds.h says what each function is for.
+ * The hashed kind of wheel: the small one with which an instance starts. wheel/kinds.h says what
+ * each function is for.
  */
 #ifndef HWTIMER_HASHED_H
 #define HWTIMER_HASHED_H
 
 #include "wheel/wheel.h"
 
-size_t hwtimer_hashed_memory(const struct hwtimer_shape *shape);
 void hwtimer_hashed_init(struct hwtimer_wheel *wheel);
 void hwtimer_hashed_occupy(struct hwtimer_wheel *wheel, u32 nr, u64 tick);
 void hwtimer_hashed_settle(struct hwtimer_wheel *wheel, u32 nr, u64 tick);

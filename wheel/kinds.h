@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The choice between the two kinds of wheel: each function calls that of the wheel's kind.
+ * The choice between the two kinds of wheel: each function calls that of the wheel's kind. An
+ * instance starts with a small hashed wheel, and goes on with a hierarchical one; no program
+ * chooses. In a hashed wheel, each timer that is due has a walk pass over those of later rounds
+ * in its bucket. memory/start.c bounds their number.
  *
  * A kind decides which bucket an entry belongs in, keeps track of the occupied
  * buckets, and finds the one that is due first. The choice is a branch on the kind,
@@ -33,7 +36,7 @@ static inline u32 hwtimer_kind_buckets(const struct hwtimer_shape *shape)
 /* How many bytes a wheel needs behind its buckets. */
 static inline size_t hwtimer_kind_memory(const struct hwtimer_shape *shape)
 {
-	return hwtimer_shape_hashed(shape) ? hwtimer_hashed_memory(shape) :
+	return hwtimer_shape_hashed(shape) ? 0 :
 					     hwtimer_hierarchy_memory(shape);
 }
 

@@ -16,11 +16,9 @@ static u64 chunks_in_use(const struct hwtimer_wheel *wheel)
  *
  * To scatter entries means to move them to other buckets, at worst with a chunk for each.
  * A hierarchical wheel may have to scatter all of its entries, and so may a wheel that
- * rewinds or has resting timers. Any other wheel scatters only the postponed entries. If
- * these are many, they take a chunk for each chunkful and, in each bucket, two partly
- * filled chunks: one of entries that came before the bucket was walked, and one of
- * entries that came during the walk. What a walk keeps takes at most one chunk more than
- * the walk has emptied: the chunk that it is in. A wheel has three walks.
+ * rewinds or has resting timers. Any other wheel scatters only the postponed entries. What a
+ * walk keeps takes at most one chunk more than the walk has emptied: the chunk that it is in.
+ * A wheel has three walks.
  */
 static u64 reserve_entries(const struct hwtimer_wheel *wheel,
 			   const struct hwtimer_outlook *outlook)
@@ -29,9 +27,7 @@ static u64 reserve_entries(const struct hwtimer_wheel *wheel,
 	u64 postponed = wheel->postponed + outlook->moves;
 	u64 most = hwtimer_wheel_chunks(wheel, wheel->entries + news +
 						       outlook->resting);
-	u64 few = 3 + news +
-		  min(postponed, 2 * (u64)wheel->nr_buckets + 4 +
-					 postponed / HWTIMER_CHUNK_ENTRIES);
+	u64 few = 3 + news + postponed;
 
 	most -= min(most, chunks_in_use(wheel));
 	if (hwtimer_is_hashed(wheel) && !wheel->rewinds && !outlook->resting)
@@ -56,13 +52,12 @@ u64 hwtimer_wheel_reserve(const struct hwtimer_wheel *wheel,
 /**
  * hwtimer_wheel_reserve_growth - hwtimer_wheel_reserve() before hwtimer_wheel_grow()
  * @wheel: the wheel
- * @larger: the wheel that is to replace it
+ * @larger: the hierarchical wheel that is to replace it
  * @outlook: what may happen to the timers afterwards
  *
  * At worst, each entry gets into a bucket of its own, with a chunk for each. A chunk of the
  * smaller wheel is free again when its last entry is filed. For a hierarchical wheel,
- * reserve_entries() counts the chunks in use, so its number covers what filing takes. For a hashed
- * wheel it may not, so its number must still be left when all is filed.
+ * reserve_entries() counts the chunks in use, so its number covers what filing takes.
  *
  * Return: the number of spare chunks that the pool must hold.
  */
@@ -75,7 +70,5 @@ u64 hwtimer_wheel_reserve_growth(const struct hwtimer_wheel *wheel,
 	larger->entries = wheel->entries;
 	larger->postponed = wheel->postponed;
 	reserve = reserve_entries(larger, outlook);
-	if (hwtimer_is_hashed(larger))
-		return reserve + wheel->entries;
 	return max(reserve, wheel->entries + 1);
 }

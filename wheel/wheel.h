@@ -4,7 +4,7 @@
  * structure without a lock, a clock or an allocation of its own: the caller holds the lock of
  * the instance, passes the time, brings the memory, and keeps spare chunks in the pool.
  *
- * Two kinds of wheel are behind it; see wheel/README.md.
+ * Two kinds of wheel are behind it, of which no program chooses; see wheel/README.md.
  */
 #ifndef HWTIMER_WHEEL_H
 #define HWTIMER_WHEEL_H
@@ -91,15 +91,27 @@ struct hwtimer_wheel_stats {
 };
 
 /**
+ * enum hwtimer_kind - the kinds of wheel
+ * @HWTIMER_KIND_HIERARCHICAL: levels of buckets, each coarser than the one below: the whole wheel
+ *	of an instance
+ * @HWTIMER_KIND_HASHED: the bucket of a tick is the tick modulo the number of buckets: the small
+ *	wheel with which an instance starts
+ */
+enum hwtimer_kind {
+	HWTIMER_KIND_HIERARCHICAL,
+	HWTIMER_KIND_HASHED,
+};
+
+/**
  * struct hwtimer_shape - tick, kind and size of a wheel
  * @tick: length of a tick, ns; at least 1,000
- * @kind: HWTIMER_KIND_HASHED or HWTIMER_KIND_HIERARCHICAL
- * @buckets: number of buckets of the lowest level; a power of two from
- *	HWTIMER_BUCKETS_MIN to HWTIMER_BUCKETS_MAX
+ * @kind: the kind
+ * @buckets: number of buckets of the lowest level; a power of two from HWTIMER_BUCKETS_MIN to
+ *	HWTIMER_BUCKETS_MAX, or HWTIMER_HASHED_MAX if @kind is HWTIMER_KIND_HASHED
  */
 struct hwtimer_shape {
 	u64 tick;
-	u32 kind;
+	enum hwtimer_kind kind;
 	u32 buckets;
 };
 
@@ -115,19 +127,19 @@ struct hwtimer_scale {
 	u32 shift;
 };
 
-#define HWTIMER_TOURNAMENT_LEVELS 7
+/* The buckets of a hashed wheel are in groups of 8: the ticks of a group are one cache line. */
+#define HWTIMER_HASHED_GROUP 8U
+#define HWTIMER_HASHED_MAX (HWTIMER_HASHED_GROUP * HWTIMER_HASHED_GROUP)
 
 /**
- * struct hwtimer_hashed - state of a hashed wheel besides its buckets
- * @levels: the tournament of the buckets' earliest ticks: an element of level 0 is the
- *	minimum of 8 neighbouring buckets, an element of level n + 1 is the minimum of 8
- *	elements of level n, and the last level has one element
- * @nr_levels: number of levels of the tournament
+ * struct hwtimer_hashed - state of a hashed wheel besides its buckets, HWTIMER_HASHED_MAX at most
+ * @groups: the earliest tick of the buckets of each group
+ * @first: the earliest tick of all groups
  * @mask: number of buckets minus 1
  */
 struct hwtimer_hashed {
-	u64 *levels[HWTIMER_TOURNAMENT_LEVELS];
-	unsigned int nr_levels;
+	u64 groups[HWTIMER_HASHED_GROUP];
+	u64 first;
 	u32 mask;
 };
 

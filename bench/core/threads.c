@@ -58,7 +58,7 @@ static void emit_rounds(__u32 batch, __u32 count, const struct rounds *rounds,
 	char variant[40];
 	__u32 i;
 
-	snprintf(variant, sizeof(variant), "hierarchical, bulks of %u", batch);
+	snprintf(variant, sizeof(variant), "bulks of %u", batch);
 	emit_subject("hwtimer", variant, 1);
 	for (i = 0; i < count; i++) {
 		emit_place("core", rep, i + 1);

@@ -11,8 +11,6 @@
 #define TIMERS_CHECK 20000
 #define TIMERS_MAX 16000000
 
-char *const kind_names[] = { "hashed", "hierarchical", NULL };
-
 static void parse_buckets(const struct parse_option *option, char *text)
 {
 	const struct list *buckets = option->value;
@@ -50,8 +48,6 @@ void arguments_parse(struct arguments *arguments, int argc, char **argv)
 		  "numbers of buckets (4096; with --check 64,4096)",
 		  parse_buckets, &arguments->buckets, HWTIMER_BUCKETS_MIN,
 		  HWTIMER_BUCKETS_MAX, BUCKETS_MAX },
-		{ "kinds", "K,K", "of: hashed,hierarchical (both)", parse_names,
-		  arguments->kinds, .names = kind_names },
 		{ "workloads", "W,W...",
 		  "of: short,long,mixed,burst,cancel (all)", parse_names,
 		  arguments->workloads, .names = workload_names },
@@ -67,7 +63,6 @@ void arguments_parse(struct arguments *arguments, int argc, char **argv)
 	};
 
 	*arguments = (struct arguments){
-		.kinds = { true, true },
 		.workloads = { true, true, true, true, true },
 		.reps = 5,
 	};

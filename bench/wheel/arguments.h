@@ -9,17 +9,12 @@
 #include "timers.h"
 
 #define BUCKETS_MAX 8
-#define KINDS 2
 #define REPS_MAX 101
-
-/* The index is enum hwtimer_kind minus 1. */
-extern char *const kind_names[];
 
 /**
  * struct arguments - the command line
  * @timers: number of timers
  * @buckets: numbers of buckets, at most BUCKETS_MAX
- * @kinds: for each kind, whether to run it
  * @workloads: for each workload, whether to run it
  * @reps: number of runs per median
  * @slack: measure what slack saves, not what timers cost
@@ -28,7 +23,6 @@ extern char *const kind_names[];
 struct arguments {
 	u32 timers;
 	struct list buckets;
-	bool kinds[KINDS];
 	bool workloads[WORKLOADS];
 	u32 reps;
 	bool slack;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Measures the two kinds of wheel in user space. The module's own sources of the wheel
+ * Measures whole wheels in user space. The module's own sources of the wheel
  * run natively on this machine, and their clock jumps from one wake-up to the next. So
  * a day of timers takes a second, and no figure comes from an emulated processor.
  *
  * The figures contain no locks and no system calls. Nor do they contain the effect of
  * other programs that use the cache between two wake-ups of a real worker.
  *
- * A row of the table is a workload (timers.h) on a kind of wheel with a number of
- * buckets; enum figure (phases.h) explains the columns. The runs of all kinds and
- * numbers of buckets alternate, so that a drift of the machine affects all of them.
+ * A row of the table is a workload (timers.h) on a wheel with a number of buckets; enum
+ * figure (phases.h) explains the columns. The runs of all numbers of buckets alternate, so
+ * that a drift of the machine affects all of them.
  *
  * In the rows of the cancel workload, figures per expiry are per cancelled timer.
  *
@@ -25,8 +25,6 @@
 #include "arguments.h"
 #include "device.h"
 #include "report.h"
-
-#define SERIES_MAX (BUCKETS_MAX * KINDS)
 
 static const u32 slacks_permille[] = { 0, 10, 125 };
 #define SLACKS (sizeof(slacks_permille) / sizeof(*slacks_permille))
@@ -58,22 +56,19 @@ static void run_choose(struct run *run, enum workload workload,
 		timers_fill(run->timers, run->count, workload, slack_permille);
 }
 
-/* Lists the selected shapes, grouped by size; returns their number. */
+/* Lists the selected shapes; returns their number. */
 static u32 list_shapes(const struct arguments *arguments,
 		       struct hwtimer_shape *shapes)
 {
-	u32 nr = 0;
-	u32 i, kind;
+	u32 i;
 
 	for (i = 0; i < arguments->buckets.count; i++)
-		for (kind = 0; kind < KINDS; kind++)
-			if (arguments->kinds[kind])
-				shapes[nr++] = (struct hwtimer_shape){
-					.tick = NSEC_PER_MSEC,
-					.kind = kind + 1,
-					.buckets = arguments->buckets.values[i],
-				};
-	return nr;
+		shapes[i] = (struct hwtimer_shape){
+			.tick = NSEC_PER_MSEC,
+			.kind = HWTIMER_KIND_HIERARCHICAL,
+			.buckets = arguments->buckets.values[i],
+		};
+	return i;
 }
 
 static void series_run(struct series *series, struct run *run, u32 rep)
@@ -89,8 +84,8 @@ static void series_run(struct series *series, struct run *run, u32 rep)
 /* Measures the workload of @run on all shapes. */
 static void measure_workload(const struct arguments *arguments, struct run *run)
 {
-	static struct series series[SERIES_MAX];
-	struct hwtimer_shape shapes[SERIES_MAX];
+	static struct series series[BUCKETS_MAX];
+	struct hwtimer_shape shapes[BUCKETS_MAX];
 	u32 nr = list_shapes(arguments, shapes);
 	u32 rep, i;
 
@@ -122,24 +117,23 @@ static void measure(const struct arguments *arguments, struct run *run)
 static void slack_row(struct run *run, u32 slack_permille)
 {
 	run_measure(run);
-	printf("%4u.%u %% %-12s %7u %8.0f %10.0f %8.3f\n", slack_permille / 10,
-	       slack_permille % 10, kind_names[run->shape.kind - 1],
-	       run->shape.buckets, run->figures[WAKEUPS],
+	printf("%4u.%u %% %7u %8.0f %10.0f %8.3f\n", slack_permille / 10,
+	       slack_permille % 10, run->shape.buckets, run->figures[WAKEUPS],
 	       run->figures[CASCADED] * run->count, run->figures[WALKED]);
 	fflush(stdout);
 }
 
 static void slack(const struct arguments *arguments, struct run *run)
 {
-	struct hwtimer_shape shapes[SERIES_MAX];
+	struct hwtimer_shape shapes[BUCKETS_MAX];
 	u32 nr = list_shapes(arguments, shapes);
 	u32 s, i;
 
 	run->thorough = true;
 	printf("%u timers of the mixed workload, tick 1 ms, none cancelled\n",
 	       run->count);
-	printf("%8s %-12s %7s %8s %10s %8s\n", "slack", "kind", "buckets",
-	       "wake-ups", "cascades", "walked");
+	printf("%8s %7s %8s %10s %8s\n", "slack", "buckets", "wake-ups",
+	       "cascades", "walked");
 	for (s = 0; s < SLACKS; s++) {
 		run_choose(run, MIXED, slacks_permille[s]);
 		for (i = 0; i < nr; i++) {
@@ -163,7 +157,7 @@ static void check_run(struct run *run, enum workload workload,
 static void check_workload(const struct arguments *arguments, struct run *run,
 			   enum workload workload)
 {
-	struct hwtimer_shape shapes[SERIES_MAX];
+	struct hwtimer_shape shapes[BUCKETS_MAX];
 	u32 nr = list_shapes(arguments, shapes);
 	u32 i, s;
 
@@ -187,22 +181,20 @@ static void check_yields(const char *action, unsigned long since, u32 buckets)
 /* Checks that a large wheel is set up and freed without keeping a processor to itself. */
 static void check_large(void)
 {
-	struct hwtimer_shape shape = { .tick = NSEC_PER_MSEC,
-				       .buckets = 1 << 20 };
+	const struct hwtimer_shape shape = { .tick = NSEC_PER_MSEC,
+					     .kind = HWTIMER_KIND_HIERARCHICAL,
+					     .buckets = 1 << 20 };
 	struct harness harness;
 	unsigned long since;
 	u32 buckets;
 
-	for (shape.kind = HWTIMER_KIND_HASHED;
-	     shape.kind <= HWTIMER_KIND_HIERARCHICAL; shape.kind++) {
-		since = yields;
-		harness_init(&harness, &shape, 1);
-		buckets = harness.wheel.nr_buckets;
-		check_yields("setting up a wheel", since, buckets);
-		since = yields;
-		harness_destroy(&harness);
-		check_yields("freeing a wheel", since, buckets);
-	}
+	since = yields;
+	harness_init(&harness, &shape, 1);
+	buckets = harness.wheel.nr_buckets;
+	check_yields("setting up a wheel", since, buckets);
+	since = yields;
+	harness_destroy(&harness);
+	check_yields("freeing a wheel", since, buckets);
 }
 
 /*

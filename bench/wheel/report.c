@@ -26,14 +26,14 @@ static double median(double *values, u32 count)
 
 void report_header(const struct arguments *arguments)
 {
-	static const char row[] = "%-6s %-12s %7s %8s %8s %8s %8s %8s %8s\n";
+	static const char row[] = "%-6s %7s %8s %8s %8s %8s %8s %8s\n";
 
 	printf("%u timers, tick 1 ms, medians of %u runs\n\n",
 	       arguments->timers, arguments->reps);
-	printf(row, "", "", "", "schedule", "cancel", "expire", "walked",
+	printf(row, "", "", "schedule", "cancel", "expire", "walked",
 	       "cascaded", "");
-	printf(row, "", "kind", "buckets", "ns", "ns", "ns", "/expiry",
-	       "/expiry", "wake-ups");
+	printf(row, "", "buckets", "ns", "ns", "ns", "/expiry", "/expiry",
+	       "wake-ups");
 	fflush(stdout);
 }
 
@@ -44,8 +44,8 @@ void report_series(const struct arguments *arguments, struct series *series)
 
 	for (figure = 0; figure < FIGURES; figure++)
 		row[figure] = median(series->values[figure], arguments->reps);
-	printf("%-6s %-12s %7u", workload_names[series->workload],
-	       kind_names[series->shape.kind - 1], series->shape.buckets);
+	printf("%-6s %7u", workload_names[series->workload],
+	       series->shape.buckets);
 	printf(" %8.1f %8.1f %8.1f %8.2f %8.3f %8.0f\n", row[SCHEDULE_NS],
 	       row[CANCEL_NS], row[EXPIRE_NS], row[WALKED], row[CASCADED],
 	       row[WAKEUPS]);

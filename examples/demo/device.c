@@ -68,12 +68,11 @@ static void check_limit(int fd, __u64 timers)
 		errx(1, "an instance has %llu timers at most", info.timers_max);
 }
 
-void device_setup(int fd, __u32 kind, __u64 tick, __u32 buckets, __u64 timers)
+void device_setup(int fd, __u64 tick, __u32 buckets, __u64 timers)
 {
 	struct hwtimer_setup setup = {
 		.tick = tick,
 		.buckets = buckets,
-		.kind = kind,
 		.timers = timers,
 	};
 

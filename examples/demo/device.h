@@ -17,8 +17,8 @@
 
 /* Opens a new instance, and checks the ABI version of the module. */
 int device_open(void);
-/* Sets the instance up; 0 for @kind, @tick or @buckets means the module's default. */
-void device_setup(int fd, __u32 kind, __u64 tick, __u32 buckets, __u64 timers);
+/* Sets the instance up; 0 for @tick or @buckets means the module's default. */
+void device_setup(int fd, __u64 tick, __u32 buckets, __u64 timers);
 void device_info(int fd, struct hwtimer_info *info);
 void device_stats(int fd, struct hwtimer_stats *stats);
 

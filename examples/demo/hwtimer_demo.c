@@ -51,7 +51,7 @@ static void demo_init(struct demo *demo, const struct options *options)
 {
 	*demo = (struct demo){ .options = *options };
 	demo->fd = device_open();
-	device_setup(demo->fd, HWTIMER_KIND_DEFAULT, 0, 0, options->timers);
+	device_setup(demo->fd, 0, 0, options->timers);
 	demo->timers = allocate(options->timers, sizeof(*demo->timers));
 	demo->sightings = allocate(options->timers, sizeof(*demo->sightings));
 }

@@ -346,9 +346,8 @@ static inline void attack_exits(struct board *board)
 /* An instance whose description takes long: as many buckets as there can be */
 static inline int long_story(struct board *board)
 {
-	struct hwtimer_setup setup = SETTINGS(.buckets = 1 << 20,
-					      .timers = 100000,
-					      .kind = HWTIMER_KIND_HASHED);
+	struct hwtimer_setup setup =
+		SETTINGS(.buckets = 1 << 20, .timers = 100000);
 	int fd = need_instance(board, setup);
 
 	ready(board, dev_schedule_many(fd, 100000, 0, HOUR, NULL));

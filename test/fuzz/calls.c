@@ -130,7 +130,6 @@ void step_setup(struct actor *actor)
 	struct hwtimer_setup setup = {
 		.tick = rng_pick(rng, ticks),
 		.buckets = rng_pick(rng, buckets),
-		.kind = rng_below(rng, 3),
 		.clock = rng_pick(rng, clocks),
 		.timers = rng_pick(rng, timers),
 	};

@@ -7,7 +7,6 @@
 #include <linux/kthread.h>
 
 #include "fake.h"
-#include "kinds.h"
 
 #define UID KUIDT_INIT(1000)
 #define OTHER_UID KUIDT_INIT(1001)
@@ -153,8 +152,8 @@ static struct pair *pair_create(struct kunit *test, u32 timers)
 
 	KUNIT_ASSERT_NOT_NULL(test, pair);
 	pair->account = get_account(test, UID);
-	pair->a = fake_create_on(kind_of(test), timers, pair->account);
-	pair->b = fake_create_on(kind_of(test), timers, pair->account);
+	pair->a = fake_create_on(timers, pair->account);
+	pair->b = fake_create_on(timers, pair->account);
 	KUNIT_ASSERT_NOT_NULL(test, pair->a);
 	KUNIT_ASSERT_NOT_NULL(test, pair->b);
 	return pair;
@@ -265,7 +264,7 @@ static void memory_is_refused(struct kunit *test)
 
 	hwtimer_instance_destroy(pair->a);
 	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->b, 1, NULL, &err), 1);
-	pair->a = fake_create_on(kind_of(test), LIMIT, pair->account);
+	pair->a = fake_create_on(LIMIT, pair->account);
 	KUNIT_ASSERT_NOT_NULL(test, pair->a);
 	pair_destroy(test, pair);
 }
@@ -360,74 +359,6 @@ static void chunks_that_are_freed_come_back(struct kunit *test)
 	pair_destroy(test, pair);
 }
 
-/* Does what the worker does when the time has come to free chunks that stayed unused. */
-static void free_unused(struct kunit *test, struct hwtimer_instance *instance)
-{
-	struct hwtimer_pool surplus = {};
-
-	KUNIT_EXPECT_NE(test, instance->trim.at, HWTIMER_TICK_NONE);
-	spin_lock(&instance->lock);
-	while (instance->trim.at != HWTIMER_TICK_NONE) {
-		instance->trim.at = min(instance->trim.at, ktime_get_ns());
-		hwtimer_shrink_trim_some(instance, &surplus);
-	}
-	spin_unlock(&instance->lock);
-	hwtimer_pool_drain(&surplus);
-}
-
-static int schedule_periodic(struct hwtimer_instance *instance, u64 *id)
-{
-	struct hwtimer_request request = {
-		.op = HWTIMER_OP_SCHEDULE,
-		.time = FAKE_HOUR,
-		.interval = FAKE_HOUR,
-	};
-	int err = fake_run(instance, &request);
-
-	*id = request.id;
-	return err;
-}
-
-/*
- * With its first periodic timer, a hashed wheel with many timers needs far more chunks. They
- * are freed again if there are too few, so that the timer is refused, and if it ends.
- */
-static void chunks_in_vain_come_back(struct kunit *test)
-{
-	const u64 large = 1ULL << 30;
-	u64 most, before, more, id;
-	struct pair *pair;
-	u32 i;
-	int err;
-
-	if (kind_of(test) != HWTIMER_KIND_HASHED)
-		kunit_skip(test, "a hierarchical wheel always has the chunks");
-	hwtimer_account_set_limit(large);
-	pair = pair_create(test, 1 << 20);
-	for (i = 0; i < 16; i++)
-		bulk_up_to(pair->a, HWTIMER_HOLD, &err);
-	trim_all(pair->a);
-	/* Chunks that an instance may keep, whatever happens */
-	most = (HWTIMER_SPARE_CHUNKS + 16) * HWTIMER_CHUNK_BYTES;
-	before = used(pair->account);
-	more = 4 * HWTIMER_HOLD * HWTIMER_CHUNK_BYTES;
-
-	hwtimer_account_set_limit(before + more);
-	KUNIT_EXPECT_EQ(test, schedule_periodic(pair->a, &id), -ENOMEM);
-	KUNIT_EXPECT_GT(test, used(pair->account), before + more / 2);
-	free_unused(test, pair->a);
-	KUNIT_EXPECT_LE(test, used(pair->account), before + most);
-
-	hwtimer_account_set_limit(large);
-	KUNIT_EXPECT_EQ(test, schedule_periodic(pair->a, &id), 0);
-	KUNIT_EXPECT_GT(test, used(pair->account), before + more);
-	KUNIT_EXPECT_EQ(test, fake_cancel(pair->a, id, 0), 0);
-	free_unused(test, pair->a);
-	KUNIT_EXPECT_LE(test, used(pair->account), before + most);
-	fake_check_books(test, pair->a);
-	pair_destroy(test, pair);
-}
-
 /*
  * A worker is just serving an instance that is closed. The user is charged for its memory
  * until it is freed.
@@ -446,7 +377,7 @@ static void a_closed_instance_is_charged_until_it_is_freed(struct kunit *test)
 	refcount_inc(&closed->users);
 	hwtimer_instance_destroy(closed);
 	KUNIT_EXPECT_EQ(test, used(pair->account), before);
-	pair->a = fake_create_on(kind_of(test), LIMIT, pair->account);
+	pair->a = fake_create_on(LIMIT, pair->account);
 	KUNIT_ASSERT_NOT_NULL(test, pair->a);
 	/* The worker leaves. */
 	KUNIT_EXPECT_TRUE(test, refcount_dec_and_test(&closed->users));
@@ -462,7 +393,7 @@ static void an_instance_is_memory_too(struct kunit *test)
 	struct hwtimer_account *account = get_account(test, UID);
 
 	hwtimer_account_set_limit(hwtimer_account_base_bytes() - 1);
-	KUNIT_EXPECT_NULL(test, fake_create_on(kind_of(test), LIMIT, account));
+	KUNIT_EXPECT_NULL(test, fake_create_on(LIMIT, account));
 	KUNIT_EXPECT_EQ(test, used(account), 0);
 	hwtimer_account_put(account);
 }
@@ -472,12 +403,11 @@ static struct kunit_case account_test_cases[] = {
 	KUNIT_CASE(no_account_has_no_limit),
 	KUNIT_CASE(users_are_told_apart),
 	KUNIT_CASE(threads_never_exceed_a_limit),
-	KIND_CASE(memory_is_refused),
-	KIND_CASE(the_whole_wheel_is_refused),
-	KIND_CASE(chunks_that_are_freed_come_back),
-	KIND_CASE(chunks_in_vain_come_back),
-	KIND_CASE(a_closed_instance_is_charged_until_it_is_freed),
-	KIND_CASE(an_instance_is_memory_too),
+	KUNIT_CASE(memory_is_refused),
+	KUNIT_CASE(the_whole_wheel_is_refused),
+	KUNIT_CASE(chunks_that_are_freed_come_back),
+	KUNIT_CASE(a_closed_instance_is_charged_until_it_is_freed),
+	KUNIT_CASE(an_instance_is_memory_too),
 	{}
 };
 

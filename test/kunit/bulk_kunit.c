@@ -7,7 +7,6 @@
 #include <linux/ktime.h>
 
 #include "fake.h"
-#include "kinds.h"
 #include "random.h"
 
 #define LIMIT 20000
@@ -17,7 +16,7 @@
 /* Number of ids to draw from: with many more, hardly one is that of a timer whose event waits. */
 #define RECENT (16 * HWTIMER_HOLD)
 
-/* A time that the lowest level of either kind of wheel reaches, and one beyond it, ns. */
+/* A time that the lowest level of the wheel reaches, and one beyond it, ns. */
 #define NEAR (3 * NSEC_PER_SEC)
 #define FAR (40 * FAKE_HOUR)
 
@@ -79,8 +78,8 @@ static struct twins *twins_create(struct kunit *test, bool settable)
 	KUNIT_ASSERT_NOT_NULL(test, twins);
 	twins->test = test;
 	hwtimer_test_seed(test, &twins->state);
-	twins->bulk = fake_create(kind_of(test), LIMIT);
-	twins->single = fake_create(kind_of(test), LIMIT);
+	twins->bulk = fake_create(LIMIT);
+	twins->single = fake_create(LIMIT);
 	KUNIT_ASSERT_NOT_NULL(test, twins->bulk);
 	KUNIT_ASSERT_NOT_NULL(test, twins->single);
 	twins->settable = settable;
@@ -356,7 +355,7 @@ static void expect_slack_results(struct kunit *test,
 /* Any slack goes with any time; only the instance can refuse it. */
 static void only_the_instance_refuses_a_slack(struct kunit *test)
 {
-	struct hwtimer_instance *instance = fake_create(kind_of(test), LIMIT);
+	struct hwtimer_instance *instance = fake_create(LIMIT);
 
 	KUNIT_ASSERT_NOT_NULL(test, instance);
 	KUNIT_ASSERT_EQ(test, hwtimer_start_instance(instance), 0);
@@ -463,7 +462,7 @@ static void expect_no_timer(struct kunit *test,
 
 static void bulks_find_no_timer(struct kunit *test)
 {
-	struct hwtimer_instance *instance = fake_create(kind_of(test), LIMIT);
+	struct hwtimer_instance *instance = fake_create(LIMIT);
 
 	KUNIT_ASSERT_NOT_NULL(test, instance);
 	expect_no_timer(test, instance, HWTIMER_OP_CANCEL);
@@ -473,7 +472,7 @@ static void bulks_find_no_timer(struct kunit *test)
 
 static void bulks_are_valid_or_refused(struct kunit *test)
 {
-	struct hwtimer_instance *instance = fake_create(kind_of(test), LIMIT);
+	struct hwtimer_instance *instance = fake_create(LIMIT);
 
 	KUNIT_ASSERT_NOT_NULL(test, instance);
 	expect_validity(test, instance, true);
@@ -485,11 +484,11 @@ static void bulks_are_valid_or_refused(struct kunit *test)
 }
 
 static struct kunit_case bulk_test_cases[] = {
-	KIND_CASE(bulks_do_what_requests_do),
-	KIND_CASE(bulks_do_so_while_the_clock_is_set_back),
-	KIND_CASE(only_the_instance_refuses_a_slack),
-	KIND_CASE(bulks_find_no_timer),
-	KIND_CASE(bulks_are_valid_or_refused),
+	KUNIT_CASE(bulks_do_what_requests_do),
+	KUNIT_CASE(bulks_do_so_while_the_clock_is_set_back),
+	KUNIT_CASE(only_the_instance_refuses_a_slack),
+	KUNIT_CASE(bulks_find_no_timer),
+	KUNIT_CASE(bulks_are_valid_or_refused),
 	{}
 };
 

@@ -8,7 +8,6 @@
 #include <linux/uaccess.h>
 
 #include "fake.h"
-#include "kinds.h"
 
 #define TICK NSEC_PER_MSEC
 #define LIMIT (4 * HWTIMER_HOLD)
@@ -18,7 +17,7 @@
 
 static int cancel_all_test_init(struct kunit *test)
 {
-	return fake_test_init(test, kind_of(test), LIMIT);
+	return fake_test_init(test, LIMIT);
 }
 
 /* Runs a test in an instance that is not stopped, and in one that it stops. */
@@ -500,22 +499,22 @@ static void no_timer_fits(struct kunit *test)
 }
 
 static struct kunit_case cancel_all_test_cases[] = {
-	KIND_CASE(pending_timers_are_handed_back),
-	KIND_CASE(resting_timer_is_handed_back_at_once),
-	KIND_CASE(resting_timer_with_a_fixed_delay),
-	KIND_CASE(last_event_leaves_no_timer),
-	KIND_CASE(event_that_was_read_first),
-	KIND_CASE(unacknowledged_timer_is_handed_back),
-	KIND_CASE(the_end_is_final_though_the_clock_is_set_back),
-	KIND_CASE(events_are_discarded),
-	KIND_CASE(readers_are_told_when_all_events_are_discarded),
-	KIND_CASE(the_count_is_kept_without_an_array),
-	KIND_CASE(any_cursor_is_harmless),
-	KIND_CASE(a_signal_is_noticed_after_a_hold),
-	KIND_CASE(each_timer_is_handed_back_once),
-	KIND_CASE(all_timers_are_handed_back_in_one_call),
-	KIND_CASE(memory_ends_too_soon),
-	KIND_CASE(no_timer_fits),
+	KUNIT_CASE(pending_timers_are_handed_back),
+	KUNIT_CASE(resting_timer_is_handed_back_at_once),
+	KUNIT_CASE(resting_timer_with_a_fixed_delay),
+	KUNIT_CASE(last_event_leaves_no_timer),
+	KUNIT_CASE(event_that_was_read_first),
+	KUNIT_CASE(unacknowledged_timer_is_handed_back),
+	KUNIT_CASE(the_end_is_final_though_the_clock_is_set_back),
+	KUNIT_CASE(events_are_discarded),
+	KUNIT_CASE(readers_are_told_when_all_events_are_discarded),
+	KUNIT_CASE(the_count_is_kept_without_an_array),
+	KUNIT_CASE(any_cursor_is_harmless),
+	KUNIT_CASE(a_signal_is_noticed_after_a_hold),
+	KUNIT_CASE(each_timer_is_handed_back_once),
+	KUNIT_CASE(all_timers_are_handed_back_in_one_call),
+	KUNIT_CASE(memory_ends_too_soon),
+	KUNIT_CASE(no_timer_fits),
 	{}
 };
 

@@ -7,7 +7,6 @@
 #include <linux/ktime.h>
 
 #include "fake.h"
-#include "kinds.h"
 #include "random.h"
 #include "show/show.h"
 
@@ -18,7 +17,7 @@
 
 static int change_test_init(struct kunit *test)
 {
-	return fake_test_init(test, kind_of(test), LIMIT);
+	return fake_test_init(test, LIMIT);
 }
 
 /* Schedules a timer; returns its id. */
@@ -389,7 +388,7 @@ static void changes_get_records(struct kunit *test)
 	u64 id = 0, other = 0;
 
 	fake_test_exit(test);
-	KUNIT_ASSERT_EQ(test, fake_test_init(test, kind_of(test), 100000), 0);
+	KUNIT_ASSERT_EQ(test, fake_test_init(test, 100000), 0);
 	use_records(test, 0);
 	KUNIT_EXPECT_EQ(test, create(test, &id, FAKE_HOUR, 0), 0);
 	use_records(test, 1);
@@ -539,23 +538,23 @@ static void only_pending_timers_are_set(struct kunit *test)
 }
 
 static struct kunit_case change_test_cases[] = {
-	KIND_CASE(rearm_a_pending_timer),
-	KIND_CASE(rearm_no_timer),
-	KIND_CASE(rearm_drops_the_event),
-	KIND_CASE(rearm_needs_no_room_for_an_event),
-	KIND_CASE(rearm_without_room_changes_nothing),
-	KIND_CASE(rearm_with_spent_generations),
-	KIND_CASE(rearm_changes_the_kind),
-	KIND_CASE(rearm_after_a_discard),
-	KIND_CASE(rearm_behind_a_discard_in_one_submit),
-	KIND_CASE(rearm_when_stopped),
-	KIND_CASE(rearm_ends_the_delay),
-	KIND_CASE(changes_get_records),
-	KIND_CASE(sets_all_or_the_deadline),
-	KIND_CASE(less_slack_may_mean_an_earlier_tick),
-	KIND_CASE(slack_may_exceed_the_interval),
-	KIND_CASE(all_timers_become_periodic),
-	KIND_CASE(only_pending_timers_are_set),
+	KUNIT_CASE(rearm_a_pending_timer),
+	KUNIT_CASE(rearm_no_timer),
+	KUNIT_CASE(rearm_drops_the_event),
+	KUNIT_CASE(rearm_needs_no_room_for_an_event),
+	KUNIT_CASE(rearm_without_room_changes_nothing),
+	KUNIT_CASE(rearm_with_spent_generations),
+	KUNIT_CASE(rearm_changes_the_kind),
+	KUNIT_CASE(rearm_after_a_discard),
+	KUNIT_CASE(rearm_behind_a_discard_in_one_submit),
+	KUNIT_CASE(rearm_when_stopped),
+	KUNIT_CASE(rearm_ends_the_delay),
+	KUNIT_CASE(changes_get_records),
+	KUNIT_CASE(sets_all_or_the_deadline),
+	KUNIT_CASE(less_slack_may_mean_an_earlier_tick),
+	KUNIT_CASE(slack_may_exceed_the_interval),
+	KUNIT_CASE(all_timers_become_periodic),
+	KUNIT_CASE(only_pending_timers_are_set),
 	{}
 };
 

@@ -9,7 +9,6 @@
 #include <linux/uio.h>
 
 #include "fake.h"
-#include "kinds.h"
 #include "random.h"
 
 #define TICK NSEC_PER_MSEC
@@ -18,7 +17,7 @@
 
 static int events_test_init(struct kunit *test)
 {
-	return fake_test_init(test, kind_of(test), LIMIT);
+	return fake_test_init(test, LIMIT);
 }
 
 static u64 begin(struct kunit *test, u64 delay, u64 interval, u32 max)
@@ -1217,41 +1216,41 @@ static void each_event_comes_until_it_is_acknowledged(struct kunit *test)
 }
 
 static struct kunit_case events_test_cases[] = {
-	KIND_CASE(nothing_expires_while_the_ring_is_full),
-	KIND_CASE(discard_has_the_worker_come),
-	KIND_CASE(threshold_has_the_worker_come),
-	KIND_CASE(larger_ring_has_the_worker_come),
-	KIND_CASE(readers_are_told_by_the_reader_that_turns),
-	KIND_CASE(readers_are_told_while_the_worker_is_parked),
-	KIND_CASE(burst_fills_the_ring_exactly),
-	KIND_CASE(room_has_the_worker_come_below_the_threshold),
-	KIND_CASE(reader_leaves_what_is_due_to_readers),
-	KIND_CASE(reader_begins_the_delay),
-	KIND_CASE(nothing_expires_in_a_stopped_instance),
-	KIND_CASE(limit_of_timers_is_enough),
-	KIND_CASE(events_move_to_the_larger_ring),
-	KIND_CASE(dead_entries_are_passed_over),
-	KIND_CASE(ring_goes_round),
-	KIND_CASE(event_may_lie_across_buffers),
-	KIND_CASE(fault_loses_no_event),
-	KIND_CASE(fault_loses_no_event_that_stays),
-	KIND_CASE(fault_rearms_no_timer),
-	KIND_CASE(events_stay_until_they_are_acknowledged),
-	KIND_CASE(without_the_flag_nothing_is_acknowledged),
-	KIND_CASE(dropped_events_count_if_they_were_read),
-	KIND_CASE(acknowledging_has_the_worker_come),
-	KIND_CASE(periodic_timer_goes_on_when_acknowledged),
-	KIND_CASE(all_of_a_full_ring_comes_again),
-	KIND_CASE(many_events_are_acknowledged_in_pieces),
-	KIND_CASE(unacknowledged_events_fill_the_ring),
-	KIND_CASE(event_takes_nothing_back),
-	KIND_CASE(fixed_delay_counts_from_ack),
-	KIND_CASE(rewind_passes_over_what_was_dropped),
-	KIND_CASE(dropped_events_make_room),
-	KIND_CASE(rewind_tells_readers),
-	KIND_CASE(rewind_after_stop_tells_readers),
-	KIND_CASE(each_event_comes_once_and_in_order),
-	KIND_CASE(each_event_comes_until_it_is_acknowledged),
+	KUNIT_CASE(nothing_expires_while_the_ring_is_full),
+	KUNIT_CASE(discard_has_the_worker_come),
+	KUNIT_CASE(threshold_has_the_worker_come),
+	KUNIT_CASE(larger_ring_has_the_worker_come),
+	KUNIT_CASE(readers_are_told_by_the_reader_that_turns),
+	KUNIT_CASE(readers_are_told_while_the_worker_is_parked),
+	KUNIT_CASE(burst_fills_the_ring_exactly),
+	KUNIT_CASE(room_has_the_worker_come_below_the_threshold),
+	KUNIT_CASE(reader_leaves_what_is_due_to_readers),
+	KUNIT_CASE(reader_begins_the_delay),
+	KUNIT_CASE(nothing_expires_in_a_stopped_instance),
+	KUNIT_CASE(limit_of_timers_is_enough),
+	KUNIT_CASE(events_move_to_the_larger_ring),
+	KUNIT_CASE(dead_entries_are_passed_over),
+	KUNIT_CASE(ring_goes_round),
+	KUNIT_CASE(event_may_lie_across_buffers),
+	KUNIT_CASE(fault_loses_no_event),
+	KUNIT_CASE(fault_loses_no_event_that_stays),
+	KUNIT_CASE(fault_rearms_no_timer),
+	KUNIT_CASE(events_stay_until_they_are_acknowledged),
+	KUNIT_CASE(without_the_flag_nothing_is_acknowledged),
+	KUNIT_CASE(dropped_events_count_if_they_were_read),
+	KUNIT_CASE(acknowledging_has_the_worker_come),
+	KUNIT_CASE(periodic_timer_goes_on_when_acknowledged),
+	KUNIT_CASE(all_of_a_full_ring_comes_again),
+	KUNIT_CASE(many_events_are_acknowledged_in_pieces),
+	KUNIT_CASE(unacknowledged_events_fill_the_ring),
+	KUNIT_CASE(event_takes_nothing_back),
+	KUNIT_CASE(fixed_delay_counts_from_ack),
+	KUNIT_CASE(rewind_passes_over_what_was_dropped),
+	KUNIT_CASE(dropped_events_make_room),
+	KUNIT_CASE(rewind_tells_readers),
+	KUNIT_CASE(rewind_after_stop_tells_readers),
+	KUNIT_CASE(each_event_comes_once_and_in_order),
+	KUNIT_CASE(each_event_comes_until_it_is_acknowledged),
 	{}
 };
 

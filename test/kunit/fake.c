@@ -34,13 +34,12 @@ static const struct hwtimer_clock_desc fake_settable_clock = {
 
 /**
  * fake_create_on - create an instance on an account; otherwise as fake_create()
- * @kind: the kind of its wheel
  * @timers: its limit
  * @account: the account; the caller keeps its reference
  *
  * Return: the instance, or NULL.
  */
-struct hwtimer_instance *fake_create_on(u32 kind, u32 timers,
+struct hwtimer_instance *fake_create_on(u32 timers,
 					struct hwtimer_account *account)
 {
 	struct hwtimer_instance *instance;
@@ -58,7 +57,6 @@ struct hwtimer_instance *fake_create_on(u32 kind, u32 timers,
 	instance->job.detached = true;
 	/* The tests do not depend on the default. */
 	instance->settings.shape.tick = NSEC_PER_MSEC;
-	instance->settings.shape.kind = kind;
 	instance->settings.timers = timers;
 	instance->settings.clock = &fake_clock;
 	return instance;
@@ -66,19 +64,18 @@ struct hwtimer_instance *fake_create_on(u32 kind, u32 timers,
 
 /**
  * fake_create - create an instance that no worker turns, and set the time to FAKE_START
- * @kind: the kind of its wheel
  * @timers: its limit
  *
  * The instance is on an account, which warns if the instance leaves something charged.
  *
  * Return: the instance, or NULL.
  */
-struct hwtimer_instance *fake_create(u32 kind, u32 timers)
+struct hwtimer_instance *fake_create(u32 timers)
 {
 	struct hwtimer_account *account =
 		hwtimer_account_get(KUIDT_INIT(FAKE_UID));
 	struct hwtimer_instance *instance =
-		account ? fake_create_on(kind, timers, account) : NULL;
+		account ? fake_create_on(timers, account) : NULL;
 
 	hwtimer_account_put(account);
 	return instance;
@@ -87,14 +84,13 @@ struct hwtimer_instance *fake_create(u32 kind, u32 timers)
 /**
  * fake_test_init - create the instance that a suite's tests have in test->priv
  * @test: the test
- * @kind: the kind of its wheel
  * @timers: its limit
  *
  * Return: 0 or -ENOMEM.
  */
-int fake_test_init(struct kunit *test, u32 kind, u32 timers)
+int fake_test_init(struct kunit *test, u32 timers)
 {
-	test->priv = fake_create(kind, timers);
+	test->priv = fake_create(timers);
 	return test->priv ? 0 : -ENOMEM;
 }
 

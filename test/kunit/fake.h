@@ -24,10 +24,10 @@
 /* The time on the fake clock, ns. */
 extern u64 fake_now;
 
-struct hwtimer_instance *fake_create(u32 kind, u32 timers);
-struct hwtimer_instance *fake_create_on(u32 kind, u32 timers,
+struct hwtimer_instance *fake_create(u32 timers);
+struct hwtimer_instance *fake_create_on(u32 timers,
 					struct hwtimer_account *account);
-int fake_test_init(struct kunit *test, u32 kind, u32 timers);
+int fake_test_init(struct kunit *test, u32 timers);
 void fake_test_exit(struct kunit *test);
 void fake_settable(struct hwtimer_instance *instance);
 

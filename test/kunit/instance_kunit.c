@@ -20,7 +20,6 @@
 
 #include "comes.h"
 #include "fake.h"
-#include "kinds.h"
 #include "random.h"
 #include "show/show.h"
 
@@ -29,7 +28,7 @@
 
 static int instance_test_init(struct kunit *test)
 {
-	return fake_test_init(test, kind_of(test), LIMIT);
+	return fake_test_init(test, LIMIT);
 }
 
 /* Turns the wheel until @hours after FAKE_START; then resets the clock to FAKE_START. */
@@ -521,13 +520,12 @@ static void dead_entries_are_bounded(struct kunit *test)
 
 static void cancelling_all_leaves_little(struct kunit *test)
 {
-	u32 kind = kind_of(test);
 	struct hwtimer_instance *instance;
 	u64 *ids;
 	u32 i;
 
 	hwtimer_test_skip_if_scaled(test);
-	instance = fake_create(kind, 200000);
+	instance = fake_create(200000);
 	ids = kunit_kcalloc(test, 100000, sizeof(*ids), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, instance);
 	KUNIT_ASSERT_NOT_NULL(test, ids);
@@ -637,6 +635,47 @@ static void far_timers_wake_the_worker_once_each(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wakeups, 2);
 }
 
+/* Schedules @count timers, each @round ns after the one before, the first at @first. */
+static void schedule_rounds(struct kunit *test, u64 first, u64 round, u32 count)
+{
+	u64 id;
+
+	for (; count--; first += round)
+		KUNIT_ASSERT_EQ(test, fake_schedule(test->priv, first, &id), 0);
+}
+
+/*
+ * Timers of one bucket, each a round of the lowest level after the one before, expire, and nobody
+ * reads. In the start wheel, which has few, a walk passes over the others. In the whole one it does
+ * not.
+ */
+static void timers_of_one_bucket_are_seldom_walked(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	const u64 round = instance->settings.shape.buckets * NSEC_PER_MSEC;
+	const u32 few = HWTIMER_START_RECORDS - 1, many = 500;
+	u64 walked, id;
+	u32 i;
+
+	schedule_rounds(test, round, round, few);
+	for (i = few; i < HWTIMER_START_ENTRIES; i++) {
+		KUNIT_ASSERT_EQ(test, fake_schedule(instance, round, &id), 0);
+		KUNIT_ASSERT_EQ(test, fake_cancel(instance, id, 0), 0);
+	}
+	fake_turn_until(instance, fake_now + (few + 1) * round);
+	KUNIT_EXPECT_EQ(test, instance->stats.ready, few);
+	walked = instance->wheel.stats.walked;
+	KUNIT_EXPECT_LE(test, walked,
+			HWTIMER_START_ENTRIES +
+				HWTIMER_START_RECORDS * HWTIMER_START_RECORDS);
+
+	schedule_rounds(test, round, round, many);
+	fake_turn_until(instance, fake_now + (many + 1) * round);
+	KUNIT_EXPECT_EQ(test, instance->stats.ready, few + many);
+	KUNIT_EXPECT_LE(test, instance->wheel.stats.walked - walked,
+			many * HWTIMER_LEVELS_MAX);
+}
+
 /* A program that does nothing more is not served at the old time of each timer. */
 static void postponed_timers_share_wakeups(struct kunit *test)
 {
@@ -726,9 +765,8 @@ static void burst_after_a_gap_moves_down_no_level(struct kunit *test)
 
 	check_burst(test, instance, 0);
 	/* By default an eighth of the lowest level's 4,096 ms, in jiffies. */
-	if (kind_of(test) == HWTIMER_KIND_HIERARCHICAL)
-		KUNIT_EXPECT_EQ(test, instance->wakeup.follow_after,
-				nsecs_to_jiffies64(512 * NSEC_PER_MSEC) + 1);
+	KUNIT_EXPECT_EQ(test, instance->wakeup.follow_after,
+			nsecs_to_jiffies64(512 * NSEC_PER_MSEC) + 1);
 	bursts_after_gaps(test, instance);
 	/* The same while timers are pending that are far away. */
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, 10 * HOUR, &id), 0);
@@ -1194,7 +1232,7 @@ static void few_timers_take_little(struct kunit *test)
 		for (periodic = 0; periodic <= FEW; periodic++) {
 			hwtimer_instance_destroy(instance);
 			test->priv = NULL;
-			instance = fake_create(kind_of(test), LIMIT);
+			instance = fake_create(LIMIT);
 			KUNIT_ASSERT_NOT_NULL(test, instance);
 			test->priv = instance;
 			if (settable)
@@ -1439,7 +1477,7 @@ static void out_of_memory_is_clean(struct kunit *test)
 		u64 id;
 
 		fake_fail_allocation(++nth);
-		instance = fake_create(kind_of(test), LIMIT);
+		instance = fake_create(LIMIT);
 		if (instance)
 			err = fake_schedule(instance, HOUR, &id);
 		failed = fake_allocation_failed();
@@ -1459,49 +1497,50 @@ static void out_of_memory_is_clean(struct kunit *test)
 }
 
 static struct kunit_case instance_test_cases[] = {
-	KIND_CASE(readers_are_told_of_the_end),
-	KIND_CASE(readers_are_told_when_the_last_event_is_discarded),
-	KIND_CASE(limit_refuses_and_lifts),
-	KIND_CASE(spent_record_leaves_none_within_the_limit),
-	KIND_CASE(unread_events_count_against_the_limit),
-	KIND_CASE(discarded_events_make_room),
-	KIND_CASE(timer_ends_once),
-	KIND_CASE(rescheduled_timer_keeps_its_id),
-	KIND_CASE(any_time_is_allowed),
-	KIND_CASE(parked_timer_can_be_rescheduled),
-	KIND_CASE(time_until_the_next_event_is_told),
-	KIND_CASE(bad_requests_are_refused),
-	KIND_CASE(what_is_not_used_is_ignored),
-	KIND_CASE(only_new_timers_start_an_instance),
-	KIND_CASE(what_cannot_start_is_a_result),
-	KIND_CASE(settings_are_over_with_the_first_timer),
-	KIND_CASE(settings_are_over_with_the_stop),
-	KIND_CASE(nothing_expires_after_stop),
-	KIND_CASE(cancel_all_that_faults_ends_nothing),
-	KIND_CASE(far_timers_wake_the_worker_once_each),
-	KIND_CASE(postponed_timers_share_wakeups),
-	KIND_CASE(burst_after_a_gap_moves_down_no_level),
-	KIND_CASE(cancelled_timers_do_not_hold_the_wheel_back),
-	KIND_CASE(resting_timer_goes_on_after_a_gap),
-	KIND_CASE(wheel_follows_both_ways),
-	KIND_CASE(reader_of_fdinfo_waits_for_no_owner),
-	KIND_CASE(who_waits_for_setup_can_be_killed),
-	KIND_CASE(setup_after_stop_waits_for_nobody),
-	KIND_CASE(huge_slack_hides_nothing),
-	KIND_CASE(slack_may_exceed_the_delay),
-	KIND_CASE(timers_follow_a_clock_that_is_set_back),
-	KIND_CASE(next_event_follows_a_clock_that_is_set_back),
-	KIND_CASE_SLOW(dead_entries_are_bounded),
-	KIND_CASE_SLOW(cancelling_all_leaves_little),
-	KIND_CASE(killed_caller_gets_no_memory),
-	KIND_CASE(few_timers_take_little),
-	KIND_CASE(cancelled_timers_take_no_whole_wheel),
-	KIND_CASE(more_timers_get_the_whole_wheel),
-	KIND_CASE(the_whole_wheel_follows_a_clock_that_was_set_back),
-	KIND_CASE(the_whole_wheel_begins_at_the_present),
-	KIND_CASE(missing_memory_is_noticed),
-	KIND_CASE(random_requests_keep_the_books),
-	KIND_CASE(out_of_memory_is_clean),
+	KUNIT_CASE(readers_are_told_of_the_end),
+	KUNIT_CASE(readers_are_told_when_the_last_event_is_discarded),
+	KUNIT_CASE(limit_refuses_and_lifts),
+	KUNIT_CASE(spent_record_leaves_none_within_the_limit),
+	KUNIT_CASE(unread_events_count_against_the_limit),
+	KUNIT_CASE(discarded_events_make_room),
+	KUNIT_CASE(timer_ends_once),
+	KUNIT_CASE(rescheduled_timer_keeps_its_id),
+	KUNIT_CASE(any_time_is_allowed),
+	KUNIT_CASE(parked_timer_can_be_rescheduled),
+	KUNIT_CASE(time_until_the_next_event_is_told),
+	KUNIT_CASE(bad_requests_are_refused),
+	KUNIT_CASE(what_is_not_used_is_ignored),
+	KUNIT_CASE(only_new_timers_start_an_instance),
+	KUNIT_CASE(what_cannot_start_is_a_result),
+	KUNIT_CASE(settings_are_over_with_the_first_timer),
+	KUNIT_CASE(settings_are_over_with_the_stop),
+	KUNIT_CASE(nothing_expires_after_stop),
+	KUNIT_CASE(cancel_all_that_faults_ends_nothing),
+	KUNIT_CASE(far_timers_wake_the_worker_once_each),
+	KUNIT_CASE(timers_of_one_bucket_are_seldom_walked),
+	KUNIT_CASE(postponed_timers_share_wakeups),
+	KUNIT_CASE(burst_after_a_gap_moves_down_no_level),
+	KUNIT_CASE(cancelled_timers_do_not_hold_the_wheel_back),
+	KUNIT_CASE(resting_timer_goes_on_after_a_gap),
+	KUNIT_CASE(wheel_follows_both_ways),
+	KUNIT_CASE(reader_of_fdinfo_waits_for_no_owner),
+	KUNIT_CASE(who_waits_for_setup_can_be_killed),
+	KUNIT_CASE(setup_after_stop_waits_for_nobody),
+	KUNIT_CASE(huge_slack_hides_nothing),
+	KUNIT_CASE(slack_may_exceed_the_delay),
+	KUNIT_CASE(timers_follow_a_clock_that_is_set_back),
+	KUNIT_CASE(next_event_follows_a_clock_that_is_set_back),
+	KUNIT_CASE_SLOW(dead_entries_are_bounded),
+	KUNIT_CASE_SLOW(cancelling_all_leaves_little),
+	KUNIT_CASE(killed_caller_gets_no_memory),
+	KUNIT_CASE(few_timers_take_little),
+	KUNIT_CASE(cancelled_timers_take_no_whole_wheel),
+	KUNIT_CASE(more_timers_get_the_whole_wheel),
+	KUNIT_CASE(the_whole_wheel_follows_a_clock_that_was_set_back),
+	KUNIT_CASE(the_whole_wheel_begins_at_the_present),
+	KUNIT_CASE(missing_memory_is_noticed),
+	KUNIT_CASE(random_requests_keep_the_books),
+	KUNIT_CASE(out_of_memory_is_clean),
 	{}
 };
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Runs a unit test once with each kind of wheel. A suite lists such a test as
- * KIND_CASE() or KIND_CASE_SLOW(); the test asks kind_of() for its kind.
+ * KIND_CASE(); the test asks kind_of() for its kind.
  */
 #ifndef HWTIMER_TESTS_KINDS_H
 #define HWTIMER_TESTS_KINDS_H
 
 #include <kunit/test.h>
 
-#include <uapi/linux/hwtimer.h>
+#include "wheel/wheel.h"
 
 static const u32 kinds[] = { HWTIMER_KIND_HASHED, HWTIMER_KIND_HIERARCHICAL };
 
@@ -22,9 +22,6 @@ KUNIT_ARRAY_PARAM(kind, kinds, kind_name);
 
 /* A test case that runs once with each kind of wheel. */
 #define KIND_CASE(test_name) KUNIT_CASE_PARAM(test_name, kind_gen_params)
-#define KIND_CASE_SLOW(test_name)                         \
-	KUNIT_CASE_PARAM_ATTR(test_name, kind_gen_params, \
-			      { .speed = KUNIT_SPEED_SLOW })
 
 /* Returns the kind of wheel that @test runs with. */
 static inline u32 kind_of(const struct kunit *test)

@@ -8,7 +8,6 @@
 #include <linux/uaccess.h>
 
 #include "fake.h"
-#include "kinds.h"
 #include "random.h"
 #include "show/show.h"
 
@@ -38,7 +37,7 @@ static int list_test_init(struct kunit *test)
 	list = kunit_kzalloc(test, sizeof(*list), GFP_KERNEL);
 	if (!list)
 		return -ENOMEM;
-	list->instance = fake_create(kind_of(test), LIMIT);
+	list->instance = fake_create(LIMIT);
 	if (!list->instance)
 		return -ENOMEM;
 	test->priv = list;
@@ -364,11 +363,11 @@ static void each_timer_is_listed_once(struct kunit *test)
 }
 
 static struct kunit_case list_test_cases[] = {
-	KIND_CASE(before_the_first_timer_there_is_none),
-	KIND_CASE(any_cursor_is_harmless),
-	KIND_CASE(each_state_is_listed),
-	KIND_CASE(memory_ends_too_soon),
-	KIND_CASE_SLOW(each_timer_is_listed_once),
+	KUNIT_CASE(before_the_first_timer_there_is_none),
+	KUNIT_CASE(any_cursor_is_harmless),
+	KUNIT_CASE(each_state_is_listed),
+	KUNIT_CASE(memory_ends_too_soon),
+	KUNIT_CASE_SLOW(each_timer_is_listed_once),
 	{}
 };
 

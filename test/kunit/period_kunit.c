@@ -6,7 +6,6 @@
 #include <linux/ktime.h>
 
 #include "fake.h"
-#include "kinds.h"
 #include "random.h"
 #include "show/show.h"
 
@@ -15,7 +14,7 @@
 
 static int period_test_init(struct kunit *test)
 {
-	return fake_test_init(test, kind_of(test), LIMIT);
+	return fake_test_init(test, LIMIT);
 }
 
 /* Schedules a periodic timer, first due one interval from now; returns its id. */
@@ -558,28 +557,28 @@ static void random_life(struct kunit *test)
 }
 
 static struct kunit_case period_test_cases[] = {
-	KIND_CASE_SLOW(rate_does_not_drift),
-	KIND_CASE(missed_ones_are_counted_and_do_not_pile_up),
-	KIND_CASE(fixed_delay_counts_from_delivery),
-	KIND_CASE(maximum_is_exact),
-	KIND_CASE(interval_may_be_shorter_than_a_tick),
-	KIND_CASE(fixed_delay_may_be_shorter_than_a_tick),
-	KIND_CASE(next_event_reports_the_rest),
-	KIND_CASE(cancel_while_pending),
-	KIND_CASE(cancel_while_the_event_waits),
-	KIND_CASE(discard_while_the_event_waits),
-	KIND_CASE(reschedule_moves_the_phase),
-	KIND_CASE(phase_survives_a_clock_that_is_set_back),
-	KIND_CASE(nothing_is_counted_after_the_end),
-	KIND_CASE(nothing_is_counted_after_stop),
-	KIND_CASE(stop_is_final_though_the_clock_is_set_back),
-	KIND_CASE(limit_counts_a_periodic_timer_once),
-	KIND_CASE(a_plain_timer_makes_room),
-	KIND_CASE(extension_has_no_id),
-	KIND_CASE(query_tells_all),
-	KIND_CASE(query_counts_expirations),
-	KIND_CASE(interval_without_end_waits_for_ever),
-	KIND_CASE_SLOW(random_life),
+	KUNIT_CASE_SLOW(rate_does_not_drift),
+	KUNIT_CASE(missed_ones_are_counted_and_do_not_pile_up),
+	KUNIT_CASE(fixed_delay_counts_from_delivery),
+	KUNIT_CASE(maximum_is_exact),
+	KUNIT_CASE(interval_may_be_shorter_than_a_tick),
+	KUNIT_CASE(fixed_delay_may_be_shorter_than_a_tick),
+	KUNIT_CASE(next_event_reports_the_rest),
+	KUNIT_CASE(cancel_while_pending),
+	KUNIT_CASE(cancel_while_the_event_waits),
+	KUNIT_CASE(discard_while_the_event_waits),
+	KUNIT_CASE(reschedule_moves_the_phase),
+	KUNIT_CASE(phase_survives_a_clock_that_is_set_back),
+	KUNIT_CASE(nothing_is_counted_after_the_end),
+	KUNIT_CASE(nothing_is_counted_after_stop),
+	KUNIT_CASE(stop_is_final_though_the_clock_is_set_back),
+	KUNIT_CASE(limit_counts_a_periodic_timer_once),
+	KUNIT_CASE(a_plain_timer_makes_room),
+	KUNIT_CASE(extension_has_no_id),
+	KUNIT_CASE(query_tells_all),
+	KUNIT_CASE(query_counts_expirations),
+	KUNIT_CASE(interval_without_end_waits_for_ever),
+	KUNIT_CASE_SLOW(random_life),
 	{}
 };
 

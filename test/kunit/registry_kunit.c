@@ -105,7 +105,7 @@ static void what_is_closed_while_shown_is_freed(struct kunit *test)
 	u64 id, nr, bytes;
 
 	KUNIT_ASSERT_NOT_NULL(test, account);
-	instance = fake_create_on(HWTIMER_KIND_HASHED, LIMIT, account);
+	instance = fake_create_on(LIMIT, account);
 	KUNIT_ASSERT_NOT_NULL(test, instance);
 	KUNIT_ASSERT_EQ(test, fake_schedule(instance, FAKE_HOUR, &id), 0);
 	nr = instance->nr;

@@ -21,12 +21,7 @@
 
 static int shrink_test_init(struct kunit *test)
 {
-	return fake_test_init(test, HWTIMER_KIND_HIERARCHICAL, LIMIT);
-}
-
-static int shrink_test_init_hashed(struct kunit *test)
-{
-	return fake_test_init(test, HWTIMER_KIND_HASHED, LIMIT);
+	return fake_test_init(test, LIMIT);
 }
 
 /* Lets the time of the next step come, and does it. Returns whether there is another one. */
@@ -574,14 +569,6 @@ static struct kunit_case shrink_test_cases[] = {
 	{}
 };
 
-static struct kunit_case shrink_hashed_test_cases[] = {
-	KUNIT_CASE(idle_instance_gets_small),
-	KUNIT_CASE(timers_may_come_at_any_step),
-	KUNIT_CASE(stopped_instance_gets_small),
-	KUNIT_CASE(instance_that_goes_back_gets_small),
-	{}
-};
-
 static struct kunit_suite shrink_test_suite = {
 	.name = "hwtimer_shrink",
 	.init = shrink_test_init,
@@ -589,11 +576,4 @@ static struct kunit_suite shrink_test_suite = {
 	.test_cases = shrink_test_cases,
 };
 
-static struct kunit_suite shrink_hashed_test_suite = {
-	.name = "hwtimer_shrink_hashed",
-	.init = shrink_test_init_hashed,
-	.exit = fake_test_exit,
-	.test_cases = shrink_hashed_test_cases,
-};
-
-kunit_test_suites(&shrink_test_suite, &shrink_hashed_test_suite);
+kunit_test_suite(shrink_test_suite);

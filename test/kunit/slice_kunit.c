@@ -10,7 +10,6 @@
 #include <linux/slab.h>
 
 #include "fake.h"
-#include "kinds.h"
 #include "random.h"
 
 #define TICK NSEC_PER_MSEC
@@ -43,7 +42,7 @@ static int slice_test_init(struct kunit *test)
 	slice = kunit_kzalloc(test, sizeof(*slice), GFP_KERNEL);
 	if (!slice)
 		return -ENOMEM;
-	slice->instance = fake_create(kind_of(test), LIMIT);
+	slice->instance = fake_create(LIMIT);
 	if (!slice->instance)
 		return -ENOMEM;
 	test->priv = slice;
@@ -229,8 +228,8 @@ static void slice_that_rewinds_is_bounded(struct kunit *test)
 }
 
 static struct kunit_case slice_test_cases[] = {
-	KIND_CASE_SLOW(longest_slice_is_bounded),
-	KIND_CASE(slice_that_rewinds_is_bounded),
+	KUNIT_CASE_SLOW(longest_slice_is_bounded),
+	KUNIT_CASE(slice_that_rewinds_is_bounded),
 	{}
 };
 

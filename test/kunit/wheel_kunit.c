@@ -18,7 +18,7 @@
 #define CENTURY (100ULL * 366 * 24 * HOUR)
 #define BUCKETS 64U
 
-/* Random operations per configuration: 250,000 for each kind of wheel. */
+/* Random operations per configuration */
 #define OPERATIONS 50000
 
 static struct oracle *create_at(struct kunit *test, u32 kind, u32 buckets,
@@ -43,6 +43,12 @@ static struct oracle *create(struct kunit *test, u32 buckets, u64 now)
 static struct oracle *create_kind(struct kunit *test, u32 kind, u32 buckets)
 {
 	return create_at(test, kind, buckets, 0);
+}
+
+/* The number of buckets of a large wheel of the kind that the test runs with */
+static u32 many_buckets(const struct kunit *test)
+{
+	return kind_of(test) == HWTIMER_KIND_HASHED ? HWTIMER_HASHED_MAX : 1024;
 }
 
 /* Turns the wheel at the time for which it asks, as the worker does. */
@@ -236,7 +242,8 @@ static void delays_around_the_size_of_the_wheel(struct kunit *test)
 				     ((1ULL << 48) - 3) * TICK };
 	unsigned int i, j, k;
 
-	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+	for (i = 0; i < ARRAY_SIZE(sizes) && sizes[i] <= many_buckets(test);
+	     i++) {
 		u64 size = sizes[i];
 		u64 delays[] = { 0,	   1,
 				 size - 1, size,
@@ -471,7 +478,7 @@ static void moved_timers_expire_by_tick_in_a_late_turn(struct kunit *test)
  */
 static void postponed_timer_leaves_its_bucket(struct kunit *test)
 {
-	const u32 buckets = 4 * BUCKETS;
+	const u32 buckets = BUCKETS;
 	struct oracle *oracle = create(test, buckets, 0);
 	u64 tick = 0;
 	u32 i;
@@ -490,18 +497,19 @@ static void postponed_timer_leaves_its_bucket(struct kunit *test)
 }
 
 /*
- * All timers are in one bucket, and then are postponed to 1,023 different ticks. The
+ * All timers are in one bucket, and then are postponed to a tick of each other one. The
  * chunks that were reserved must be enough.
  */
 static void postponed_crowd_scatters(struct kunit *test)
 {
-	struct oracle *oracle = create(test, 1024, 0);
+	const u32 others = many_buckets(test) - 1;
+	struct oracle *oracle = create(test, others + 1, 0);
 	u32 i;
 
 	for (i = 0; i < ORACLE_TIMERS; i++)
 		oracle_schedule(oracle, 5 * TICK);
 	for (i = 0; i < ORACLE_TIMERS; i++)
-		oracle_move(oracle, oracle->live[i], (6 + i % 1023) * TICK);
+		oracle_move(oracle, oracle->live[i], (6 + i % others) * TICK);
 	oracle_turn(oracle, 5 * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->wheel.stats.refiled, ORACLE_TIMERS);
 	oracle_turn(oracle, 2000 * TICK);
@@ -650,7 +658,7 @@ static void revived_entry_of_a_free_record_stays_dead(struct kunit *test)
 static void earliest_tick_is_found_in_any_bucket(struct kunit *test)
 {
 	struct oracle *oracle =
-		create_kind(test, HWTIMER_KIND_HASHED, 8 * BUCKETS);
+		create_kind(test, HWTIMER_KIND_HASHED, HWTIMER_HASHED_MAX);
 	struct hwtimer_wheel *wheel = &oracle->wheel;
 	const u64 tick = 1000;
 	u32 nr, found;
@@ -792,7 +800,7 @@ static void few_timers_before_many_dead_entries_scatter(struct kunit *test)
 	const u32 few = 120,
 		  many = 3000; /* a bucket above the lowest level has 128 ticks */
 	const u64 first = 1ULL << 20;
-	struct oracle *oracle = create(test, 1024, 0);
+	struct oracle *oracle = create(test, many_buckets(test), 0);
 	u32 i;
 
 	for (i = 0; i < few; i++)
@@ -815,7 +823,7 @@ static void few_timers_before_many_dead_entries_scatter(struct kunit *test)
 static void
 overdue_crowd_scatters_when_the_clock_is_set_back(struct kunit *test)
 {
-	struct oracle *oracle = create(test, 1024, 0);
+	struct oracle *oracle = create(test, many_buckets(test), 0);
 	u32 i;
 
 	oracle_may_be_set_back(oracle);
@@ -897,20 +905,18 @@ static void rewinding_delays_nothing(struct kunit *test)
 }
 
 /*
- * Returns the number of words in use beside the buckets. In these words, a kind of wheel
+ * Returns the number of words in use beside the buckets. In these words, a hierarchical wheel
  * notes which buckets are occupied.
  */
 static u32 words_in_use(const struct hwtimer_wheel *wheel)
 {
-	bool hashed = wheel->shape.kind == HWTIMER_KIND_HASHED;
-	u64 empty = hashed ? HWTIMER_TICK_NONE : 0;
 	const u64 *words = (const u64 *)&wheel->buckets[wheel->nr_buckets];
 	const u64 *end = (const u64 *)((const char *)wheel->buckets +
 				       hwtimer_wheel_memory(&wheel->shape));
 	u32 count = 0;
 
 	while (words < end)
-		count += *words++ != empty;
+		count += *words++ != 0;
 	return count;
 }
 
@@ -920,7 +926,8 @@ static u32 words_in_use(const struct hwtimer_wheel *wheel)
  */
 static void rewinding_clears_in_pieces(struct kunit *test)
 {
-	struct oracle *oracle = create(test, 262144, 0);
+	struct oracle *oracle =
+		create_kind(test, HWTIMER_KIND_HIERARCHICAL, 262144);
 	struct hwtimer_wheel *wheel = &oracle->wheel;
 	u32 i, before, after, most = 0;
 
@@ -1372,16 +1379,22 @@ struct wheel_config {
 #define HASHED HWTIMER_KIND_HASHED
 #define HIERARCHICAL HWTIMER_KIND_HIERARCHICAL
 
-static const struct wheel_config wheel_configs[] = {
+/* Soon after these times, the number of the tick takes more than 32 and 48 bits. */
+#define BEGIN_32(tick) (((1ULL << 32) - 5000) * (tick))
+#define BEGIN_48(tick) (((1ULL << 48) - 5000) * (tick))
+
+static const struct wheel_config start_configs[] = {
 	{ { 1000, HASHED, 8 }, 0 },
+	{ { 10000, HASHED, 16 }, BEGIN_32(10000) },
+	{ { 1000, HASHED, 32 }, BEGIN_48(1000) },
 	{ { 1000000, HASHED, 64 }, 123456789 },
-	{ { 10000, HASHED, 256 }, ((1ULL << 32) - 5000) * 10000 },
-	{ { 1000, HASHED, 512 }, ((1ULL << 48) - 5000) * 1000 },
-	{ { 1000, HASHED, 4096 }, 0 },
+};
+
+static const struct wheel_config whole_configs[] = {
 	{ { 1000, HIERARCHICAL, 8 }, 0 },
 	{ { 1000000, HIERARCHICAL, 64 }, 123456789 },
-	{ { 10000, HIERARCHICAL, 256 }, ((1ULL << 32) - 5000) * 10000 },
-	{ { 1000, HIERARCHICAL, 512 }, ((1ULL << 48) - 5000) * 1000 },
+	{ { 10000, HIERARCHICAL, 256 }, BEGIN_32(10000) },
+	{ { 1000, HIERARCHICAL, 512 }, BEGIN_48(1000) },
 	{ { 1000, HIERARCHICAL, 4096 }, 0 },
 };
 
@@ -1393,7 +1406,8 @@ static void wheel_config_name(const struct wheel_config *config, char *name)
 		 config->begin);
 }
 
-KUNIT_ARRAY_PARAM(wheel_config, wheel_configs, wheel_config_name);
+KUNIT_ARRAY_PARAM(start_config, start_configs, wheel_config_name);
+KUNIT_ARRAY_PARAM(whole_config, whole_configs, wheel_config_name);
 
 static struct rnd_state random_state;
 
@@ -1498,7 +1512,7 @@ static void schedule_crowd(struct oracle *oracle, u32 few, u32 dead, bool moved)
  */
 static void crowds_scatter_with_what_is_reserved(struct kunit *test)
 {
-	struct oracle *oracle = create(test, 1024, 0);
+	struct oracle *oracle = create(test, many_buckets(test), 0);
 	u32 rounds = hwtimer_test_scaled(30);
 
 	hwtimer_test_seed(test, &random_state);
@@ -1644,6 +1658,11 @@ static void random_operations_match_the_oracle(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->pool.spares, oracle->pool.chunks);
 }
 
+static void random_operations_match_with_a_start_wheel(struct kunit *test)
+{
+	random_operations_match_the_oracle(test);
+}
+
 /*
  * The wheel with which an instance starts, and its growth
  */
@@ -1654,11 +1673,11 @@ static struct oracle *create_start(struct kunit *test)
 	return create_kind(test, HWTIMER_KIND_HASHED, HWTIMER_START_BUCKETS);
 }
 
-static void grow(struct oracle *oracle, u32 kind, u32 buckets)
+static void grow(struct oracle *oracle, u32 buckets)
 {
 	const struct hwtimer_shape shape = {
 		.tick = oracle->wheel.shape.tick,
-		.kind = kind,
+		.kind = HWTIMER_KIND_HIERARCHICAL,
 		.buckets = buckets,
 	};
 
@@ -1669,7 +1688,7 @@ static void empty_wheel_grows(struct kunit *test)
 {
 	struct oracle *oracle = create_start(test);
 
-	grow(oracle, kind_of(test), 256);
+	grow(oracle, 256);
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_next(&oracle->wheel),
 			HWTIMER_TICK_NONE);
 	oracle_schedule(oracle, oracle->now + 5 * TICK);
@@ -1686,7 +1705,7 @@ static void order_holds_when_the_wheel_grows(struct kunit *test)
 	for (i = 0; i < HWTIMER_START_ENTRIES; i++)
 		oracle_schedule(oracle,
 				oracle->now + (TICK << i % 7 * 4) + i % 3);
-	grow(oracle, kind_of(test), 256);
+	grow(oracle, 256);
 	for (i = 0; i < 100; i++)
 		oracle_schedule(oracle,
 				oracle->now + (TICK << i % 7 * 4) + i % 3);
@@ -1699,7 +1718,7 @@ static void grow_between(struct oracle *oracle)
 {
 	oracle->between = NULL;
 	KUNIT_EXPECT_TRUE(oracle->test, hwtimer_wheel_busy(&oracle->wheel));
-	grow(oracle, kind_of(oracle->test), 256);
+	grow(oracle, 256);
 }
 
 /*
@@ -1738,7 +1757,7 @@ static void entries_scatter_when_the_wheel_grows(struct kunit *test)
 
 	for (i = 1; i <= HWTIMER_START_ENTRIES; i++)
 		oracle_schedule(oracle, oracle->now + i * TICK);
-	grow(oracle, kind_of(test), 256);
+	grow(oracle, 256);
 	turn_until_empty(oracle);
 	KUNIT_EXPECT_EQ(test, oracle->expired, HWTIMER_START_ENTRIES);
 }
@@ -1752,8 +1771,7 @@ static void bucket_scatters_when_the_wheel_grows(struct kunit *test)
 
 	for (i = 1; i <= HWTIMER_START_ENTRIES / 2; i++)
 		oracle_schedule(oracle, oracle->now + i * round);
-	grow(oracle, kind_of(test),
-	     HWTIMER_START_BUCKETS * HWTIMER_START_ENTRIES);
+	grow(oracle, HWTIMER_START_BUCKETS * HWTIMER_START_ENTRIES);
 	turn_until_empty(oracle);
 	KUNIT_EXPECT_EQ(test, oracle->expired, HWTIMER_START_ENTRIES / 2);
 }
@@ -1770,7 +1788,7 @@ static void few_entries_scatter_when_the_wheel_grows(struct kunit *test)
 
 	for (i = 1; i <= 3; i++)
 		oracle_schedule(oracle, oracle->now + i * round);
-	grow(oracle, kind_of(test), HWTIMER_START_BUCKETS * 4);
+	grow(oracle, HWTIMER_START_BUCKETS * 4);
 	turn_until_empty(oracle);
 	KUNIT_EXPECT_EQ(test, oracle->expired, 3);
 }
@@ -1781,7 +1799,7 @@ static void add_overdue_and_grow(struct oracle *oracle)
 	oracle->between = NULL;
 	KUNIT_EXPECT_TRUE(oracle->test, hwtimer_wheel_busy(&oracle->wheel));
 	oracle_schedule(oracle, 3 * TICK)->unordered = false;
-	grow(oracle, kind_of(oracle->test), 256);
+	grow(oracle, 256);
 }
 
 /*
@@ -1814,7 +1832,7 @@ static void overdue_timer_stays_due_when_the_wheel_grows(struct kunit *test)
 	oracle_turn(oracle, 1000 * TICK);
 	oracle_schedule(oracle, 3 * TICK);
 	oracle_schedule(oracle, 1001 * TICK);
-	grow(oracle, kind_of(test), 256);
+	grow(oracle, 256);
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_next(&oracle->wheel), 1001);
 	oracle_turn(oracle, 1001 * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->expired, 2);
@@ -1829,7 +1847,7 @@ postponed_timer_is_filed_anew_when_the_wheel_grows(struct kunit *test)
 
 	oracle_move(oracle, timer, oracle->now + 500 * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->wheel.postponed, 1);
-	grow(oracle, kind_of(test), 256);
+	grow(oracle, 256);
 	KUNIT_EXPECT_EQ(test, oracle->wheel.postponed, 0);
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_next(&oracle->wheel), 500);
 	turn_until_empty(oracle);
@@ -1952,7 +1970,7 @@ static struct kunit_case wheel_test_cases[] = {
 	KIND_CASE(clock_is_set_back_again_meanwhile),
 	KIND_CASE(timer_comes_in_time_when_the_clock_was_set_back_twice),
 	KIND_CASE(rewinding_delays_nothing),
-	KIND_CASE(rewinding_clears_in_pieces),
+	KUNIT_CASE(rewinding_clears_in_pieces),
 	KIND_CASE(drain_finds_all_chunks),
 	KUNIT_CASE(levels_are_as_many_as_it_takes),
 	KIND_CASE(lone_timer_wakes_up_once),
@@ -1972,20 +1990,23 @@ static struct kunit_case wheel_test_cases[] = {
 	KUNIT_CASE(crowd_behind_a_first_tick_moves_down_ahead),
 	KUNIT_CASE(lonely_crowd_moves_down_ahead),
 	KUNIT_CASE(slack_as_wide_as_the_bucket_needs_no_cascade),
-	KIND_CASE(empty_wheel_grows),
-	KIND_CASE(order_holds_when_the_wheel_grows),
-	KIND_CASE(wheel_grows_in_the_middle_of_a_turn),
-	KIND_CASE(entries_scatter_when_the_wheel_grows),
-	KIND_CASE(bucket_scatters_when_the_wheel_grows),
-	KIND_CASE(few_entries_scatter_when_the_wheel_grows),
-	KIND_CASE(overdue_timers_keep_their_order_when_the_wheel_grows),
-	KIND_CASE(overdue_timer_stays_due_when_the_wheel_grows),
-	KIND_CASE(postponed_timer_is_filed_anew_when_the_wheel_grows),
+	KUNIT_CASE(empty_wheel_grows),
+	KUNIT_CASE(order_holds_when_the_wheel_grows),
+	KUNIT_CASE(wheel_grows_in_the_middle_of_a_turn),
+	KUNIT_CASE(entries_scatter_when_the_wheel_grows),
+	KUNIT_CASE(bucket_scatters_when_the_wheel_grows),
+	KUNIT_CASE(few_entries_scatter_when_the_wheel_grows),
+	KUNIT_CASE(overdue_timers_keep_their_order_when_the_wheel_grows),
+	KUNIT_CASE(overdue_timer_stays_due_when_the_wheel_grows),
+	KUNIT_CASE(postponed_timer_is_filed_anew_when_the_wheel_grows),
 	KUNIT_CASE_PARAM_ATTR(random_operations_match_while_the_wheel_grows,
-			      wheel_config_gen_params,
+			      whole_config_gen_params,
+			      { .speed = KUNIT_SPEED_SLOW }),
+	KUNIT_CASE_PARAM_ATTR(random_operations_match_with_a_start_wheel,
+			      start_config_gen_params,
 			      { .speed = KUNIT_SPEED_SLOW }),
 	KUNIT_CASE_PARAM_ATTR(random_operations_match_the_oracle,
-			      wheel_config_gen_params,
+			      whole_config_gen_params,
 			      { .speed = KUNIT_SPEED_SLOW }),
 	{}
 };

@@ -569,9 +569,9 @@ static void call_setup(void)
 		.tick = one_in(2) ? 0 : below(1000000),
 		.timers = below(1U << 25),
 		.buckets = below(1U << 21),
-		.kind = below(4),
 		.clock = one_in(2) ? 0 : HWTIMER_CLOCK(below(12)),
 		.flags = below(5),
+		.reserved = one_in(10),
 	};
 
 	/* Before the first timer, it may succeed. */
@@ -772,7 +772,6 @@ static void setup_choose(void)
 		.tick = ticks[below(4)],
 		.timers = one_in(2) ? 20 + below(200) : EVENTS_MAX,
 		.buckets = 8 + below(100),
-		.kind = 1 + below(2),
 		.clock = clocks[below(4)],
 		.flags = one_in(3) ? HWTIMER_SETUP_AT_LEAST_ONCE : 0,
 	};

@@ -63,7 +63,6 @@ static void setup_choose(struct hwtimer_setup *setup)
 	*setup = (struct hwtimer_setup){
 		.tick = ticks[sim_below(5)],
 		.buckets = 8u << sim_below(5),
-		.kind = sim_between(1, 2),
 		.clock = clocks[sim_below(4)],
 		.timers = sim_below(3) ? 100000 : sim_between(1, 300),
 	};

@@ -70,7 +70,6 @@ static void begin(void)
 {
 	struct hwtimer_setup setup = {
 		.clock = HWTIMER_CLOCK(CLOCK_MONOTONIC),
-		.kind = HWTIMER_KIND_HIERARCHICAL,
 		.buckets = BUCKETS,
 	};
 	uint64_t id;

@@ -642,7 +642,6 @@ static void choose_setup(struct seat *seat, struct hwtimer_setup *setup)
 			 (seat->keeps ? HWTIMER_SETUP_AT_LEAST_ONCE : 0),
 		.tick = seat->tick,
 		.buckets = 8 << rng_below(rng, 10),
-		.kind = 1 + rng_below(rng, 2),
 		.clock = HWTIMER_CLOCK(seat->clock),
 		.timers = TIMERS * 4,
 	};

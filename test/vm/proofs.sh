@@ -86,8 +86,8 @@ WHEEL_FAULTS=(
 	"a deadline is rounded down" wheel.h
 	's/>> scale->shift) + 1;/>> scale->shift);/'
 	"1 hashed 8 1 0 3 shift=40"
-	"the tournament is not told of an earlier tick" hashed.c
-	's/if (hashed->levels\[level\]\[nr\] <= tick)/if (hashed->levels[level][nr] != HWTIMER_TICK_NONE)/'
+	"the wheel is not told of an earlier tick" hashed.c
+	's/^\thashed->first = min(hashed->first, tick);/\tif (hashed->first == HWTIMER_TICK_NONE) hashed->first = tick;/'
 	"1 hashed 8 2 0 3 shift=40"
 )
 

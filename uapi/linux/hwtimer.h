@@ -64,21 +64,6 @@
 /* ---- the instance ---- */
 
 /**
- * enum hwtimer_kind - kinds of wheel, for hwtimer_setup.kind
- * @HWTIMER_KIND_DEFAULT: HWTIMER_KIND_HIERARCHICAL
- * @HWTIMER_KIND_HASHED: the hashed wheel: a timer's bucket is its tick modulo the
- *	number of buckets. For delays of at most a few rounds (a round is tick x
- *	buckets)
- * @HWTIMER_KIND_HIERARCHICAL: levels of buckets, each level coarser than the one
- *	below; a timer moves down at most once per level. For all delays
- */
-enum hwtimer_kind {
-	HWTIMER_KIND_DEFAULT = 0,
-	HWTIMER_KIND_HASHED = 1,
-	HWTIMER_KIND_HIERARCHICAL = 2,
-};
-
-/**
  * enum hwtimer_clock - clocks, for hwtimer_setup.clock
  * @HWTIMER_CLOCK_DEFAULT: HWTIMER_CLOCK_MONOTONIC
  * @HWTIMER_CLOCK_REALTIME: CLOCK_REALTIME
@@ -145,18 +130,19 @@ enum hwtimer_clock {
  * @tick: ns, 10 us to 1 h; 0 means the default of 1 ms
  * @timers: limit of timers, up to 134,217,728; 0 means the default of 1,048,576. The limit
  *	counts pending timers, and events that wait to be read or acknowledged
- * @buckets: 8 to 1,048,576, rounded up to a power of two; 0 means the default of 4,096. In a
- *	hierarchical wheel, the buckets of the lowest level
- * @kind: enum hwtimer_kind
+ * @buckets: buckets of the wheel's lowest level, each a tick wide: 8 to 1,048,576, rounded up to a
+ *	power of two; 0 means the default of 4,096. Longer delays are for coarser levels, from which
+ *	a timer moves down at most once per level
  * @clock: enum hwtimer_clock
  * @flags: HWTIMER_SETUP_REPORT_CLOCK_SET, HWTIMER_SETUP_AT_LEAST_ONCE
+ * @reserved: must be 0
  *
  * SETUP is possible until the wheel starts, and may be repeated; each call replaces all
  * settings. The first timer starts the wheel; a SCHEDULE that fails may have started it, too.
  * INFO returns the resulting settings, with rounded numbers and defaults.
  *
  * SETUP does not allocate the wheel. The first timer allocates a small one, and the 40th, at
- * the latest, the one that was chosen; each may fail with ENOMEM. A second after the last timer
+ * the latest, the whole one; each may fail with ENOMEM. A second after the last timer
  * and event are gone, the memory is freed except for that of a small wheel. So later timers
  * allocate memory again, and may fail with ENOMEM.
  *
@@ -168,9 +154,9 @@ struct hwtimer_setup {
 	__u64 tick;
 	__u64 timers;
 	__u32 buckets;
-	__u32 kind;
 	__u32 clock;
 	__u32 flags;
+	__u32 reserved;
 };
 
 /**
@@ -180,9 +166,9 @@ struct hwtimer_setup {
  * @tick: this instance's tick, ns
  * @timers: this instance's limit of timers
  * @buckets: this instance's number of buckets
- * @kind: this instance's enum hwtimer_kind, never HWTIMER_KIND_DEFAULT
  * @clock: this instance's enum hwtimer_clock, never HWTIMER_CLOCK_DEFAULT
  * @flags: this instance's hwtimer_setup.flags
+ * @reserved: 0
  * @until_next: ns that a program may sleep, because no timer expires before. 0: an event waits,
  *	or a timer is due. HWTIMER_NEVER: no timer will expire by itself. The next event
  *	may come later: the wheel is looked at then, and that may find only timers that were
@@ -201,9 +187,9 @@ struct hwtimer_info {
 	__u64 tick;
 	__u64 timers;
 	__u32 buckets;
-	__u32 kind;
 	__u32 clock;
 	__u32 flags;
+	__u32 reserved;
 	__u64 until_next;
 	__u64 tick_min;
 	__u64 tick_max;

@@ -5,7 +5,7 @@
  * rules of <linux/hwtimer.h>; libhwtimer.c asks them instead of the device.
  *
  * Timers are in a table, and an id is the index there and a generation. Those that are pending are
- * also in a heap, not in a wheel: both kinds of wheel expire the same timers at the same ticks.
+ * also in a heap, not in a wheel: a wheel of any size expires the same timers at the same ticks.
  *
  * An eventfd stands for the descriptor: it is readable when poll() would say so of the device's.
  * The program gets an epoll instance around it, as read() of that fails, which would take no event.
@@ -838,17 +838,15 @@ static int do_setup(struct manual *m, const struct hwtimer_setup *setup)
 		.tick = setup->tick ? setup->tick : MS,
 		.timers = setup->timers ? setup->timers : TIMERS_DEFAULT,
 		.buckets = setup->buckets ? setup->buckets : 4096,
-		.kind = setup->kind ? setup->kind : HWTIMER_KIND_HIERARCHICAL,
 		.clock = setup->clock ? setup->clock : HWTIMER_CLOCK_MONOTONIC,
 		.flags = setup->flags,
 	};
 	bool may_be_set = wanted.clock == HWTIMER_CLOCK_REALTIME ||
 			  wanted.clock == HWTIMER_CLOCK_TAI;
 
-	if (wanted.tick < TICK_MIN || wanted.tick > TICK_MAX ||
-	    wanted.timers > TIMERS_MAX || wanted.buckets < BUCKETS_MIN ||
-	    wanted.buckets > BUCKETS_MAX ||
-	    wanted.kind > HWTIMER_KIND_HIERARCHICAL ||
+	if (setup->reserved || wanted.tick < TICK_MIN ||
+	    wanted.tick > TICK_MAX || wanted.timers > TIMERS_MAX ||
+	    wanted.buckets < BUCKETS_MIN || wanted.buckets > BUCKETS_MAX ||
 	    (wanted.clock != HWTIMER_CLOCK_MONOTONIC &&
 	     wanted.clock != HWTIMER_CLOCK_BOOTTIME && !may_be_set) ||
 	    wanted.flags & ~SETTINGS ||
@@ -869,7 +867,6 @@ static void info_get(const struct manual *m, struct hwtimer_info *info)
 		.tick = m->setup.tick,
 		.timers = m->setup.timers,
 		.buckets = m->setup.buckets,
-		.kind = m->setup.kind,
 		.clock = m->setup.clock,
 		.flags = m->setup.flags,
 		.until_next = until_next(m),

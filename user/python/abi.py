@@ -67,7 +67,8 @@ def lines_of(name, fields):
     if name in DESCRIPTIONS:
         yield f'\n\nclass {title}Fields(NamedTuple):\n    """The fields of {title}"""'
         for _, field, length in fields:
-            yield f"    {field}: {'tuple[int, ...]' if length else 'int'}"
+            if field != "reserved":
+                yield f"    {field}: {'tuple[int, ...]' if length else 'int'}"
 
 
 def main():

@@ -22,11 +22,6 @@ static void show_version(void)
 	       *version ? version : "unknown", HWTIMER_VERSION);
 }
 
-static const char *kind_name(unsigned int kind)
-{
-	return kind == HWTIMER_KIND_HASHED ? "hashed" : "hierarchical";
-}
-
 int command_info(int argc, char **argv)
 {
 	char tick[UNITS_ROOM], min[UNITS_ROOM], max[UNITS_ROOM];
@@ -41,9 +36,8 @@ int command_info(int argc, char **argv)
 		errx(1, "HWTIMER_IOC_INFO: %s", strerror(error));
 	show_version();
 	printf("ABI             %u\n", info.abi_version);
-	printf("wheel           %s, %u buckets, tick %s (default of SETUP)\n",
-	       kind_name(info.kind), info.buckets,
-	       units_format_time(info.tick, tick));
+	printf("wheel           %u buckets, tick %s (default of SETUP)\n",
+	       info.buckets, units_format_time(info.tick, tick));
 	printf("ticks           %s to %s\n",
 	       units_format_time(info.tick_min, min),
 	       units_format_time(info.tick_max, max));

@@ -51,8 +51,7 @@ static struct hwtimer_setup settings_of(struct hwt *hwt)
 
 	if (error)
 		errx(1, "HWTIMER_IOC_INFO: %s", strerror(error));
-	if (info.kind > HWTIMER_KIND_HIERARCHICAL ||
-	    !snapshot_clock_name(info.clock) ||
+	if (!snapshot_clock_name(info.clock) ||
 	    info.flags & ~(HWTIMER_SETUP_REPORT_CLOCK_SET |
 			   HWTIMER_SETUP_AT_LEAST_ONCE))
 		errx(1,
@@ -61,7 +60,6 @@ static struct hwtimer_setup settings_of(struct hwt *hwt)
 		.flags = info.flags,
 		.tick = info.tick,
 		.buckets = info.buckets,
-		.kind = info.kind,
 		.clock = info.clock,
 		.timers = info.timers,
 	};

@@ -24,11 +24,6 @@ static const char *const clock_names[] = {
 	[HWTIMER_CLOCK_TAI] = "tai",
 };
 
-static const char *const kind_names[] = {
-	[HWTIMER_KIND_HASHED] = "hashed",
-	[HWTIMER_KIND_HIERARCHICAL] = "hierarchical",
-};
-
 static const char *const state_names[] = {
 	[HWTIMER_STATE_PENDING] = "pending",
 	[HWTIMER_STATE_EXPIRED] = "expired",
@@ -99,7 +94,6 @@ bool snapshot_write_header(struct snapshot_writer *writer,
 	       put(writer, "clock-offset %" PRId64, header->clock_offset) &&
 	       put(writer, "tick %llu", setup->tick) &&
 	       put(writer, "buckets %u", setup->buckets) &&
-	       put(writer, "kind %s", kind_names[setup->kind]) &&
 	       put(writer, "limit %llu", setup->timers) &&
 	       put(writer, "flags %u", setup->flags) &&
 	       put(writer, "nonblock %d", header->nonblock);
@@ -368,8 +362,6 @@ static bool need_settings(struct snapshot_reader *reader)
 
 	good = need_number(reader, "tick", 1, TIME_MAX, &tick) &&
 	       need_number_32(reader, "buckets", UINT32_MAX, &setup->buckets) &&
-	       need_name(reader, "kind", kind_names, COUNT_OF(kind_names),
-			 &setup->kind) &&
 	       need_number(reader, "limit", 1, TIME_MAX, &limit) &&
 	       need_number_32(reader, "flags",
 			      HWTIMER_SETUP_REPORT_CLOCK_SET |

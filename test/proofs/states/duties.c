@@ -296,24 +296,25 @@ static void check_hierarchy(void)
 		     wheel->hierarchy.position, wheel->current_tick);
 }
 
-/* Each element of the tournament is the minimum of those below it. */
+/* The earliest ticks of the groups and of the wheel are those of their buckets. */
 static void check_hashed(void)
 {
 	const struct hwtimer_hashed *hashed = &wheel->hashed;
 	u64 first = HWTIMER_TICK_NONE;
 	u32 i;
 
-	/* During a walk of a due bucket, its earliest tick is not in the tournament. */
+	/* During a walk of a due bucket, its earliest tick is not known. */
 	if (wheel->walk.active)
 		return;
 	for (i = 0; i < wheel->nr_buckets; i++) {
 		first = min(first, wheel->buckets[i].earliest);
-		if (hashed->levels[0][i / 8] > wheel->buckets[i].earliest)
-			fail("bucket %u is earlier than the tournament", i);
+		if (hashed->groups[i / HWTIMER_HASHED_GROUP] >
+		    wheel->buckets[i].earliest)
+			fail("bucket %u is earlier than its group", i);
 	}
-	if (hashed->levels[hashed->nr_levels - 1][0] != first)
-		fail("the tournament says %llu, not %llu",
-		     hashed->levels[hashed->nr_levels - 1][0], first);
+	if (hashed->first != first)
+		fail("the earliest tick is %llu, not %llu", first,
+		     hashed->first);
 }
 
 /* Checks the world after each move. */

@@ -21,13 +21,13 @@ The package calls libhwtimer.so.1 through ctypes. libhwtimer(3) and <linux/hwtim
 what it does not have: operations of several kinds in one call.
 """
 
-from ._abi import KIND_HASHED as HASHED, KIND_HIERARCHICAL as HIERARCHICAL, NEVER
+from ._abi import NEVER
 from ._instance import BulkError, Event, Info, Instance, Stats, Timer, TimerInfo, seconds
 from ._loop import LoopTimers, TimerHandle, call_at, call_later, sleep, time
 from ._version import __version__
 
 __all__ = [
-    "BulkError", "Event", "HASHED", "HIERARCHICAL", "Info", "Instance", "LoopTimers",
+    "BulkError", "Event", "Info", "Instance", "LoopTimers",
     "NEVER", "Stats", "Timer", "TimerHandle", "TimerInfo", "__version__",
     "call_at", "call_later", "seconds", "sleep", "time",
 ]

@@ -111,10 +111,11 @@ def _time(value: int) -> int:
 
 
 def _values(structure: Structure) -> Iterator[Any]:
-    """Its fields, in their order"""
+    """Its fields, in their order, as in the named tuple"""
     for field, *_ in structure._fields_:
         value = getattr(structure, field)
-        yield tuple(value) if isinstance(value, Array) else value
+        if field != "reserved":
+            yield tuple(value) if isinstance(value, Array) else value
 
 
 def _request(absolute: bool, when: int, user_data: int, interval: int, count: int,
@@ -228,7 +229,7 @@ class Instance:
     @tick: ns by which a timer may be late; 0: 1 ms
     @timers: limit of timers; 0: the module's own
     @at_least_once: events stay until ack()
-    @kind, @buckets, @report_clock_set: see struct hwtimer_setup in <linux/hwtimer.h>
+    @buckets, @report_clock_set: see struct hwtimer_setup in <linux/hwtimer.h>
     @manual: the clock stands until advance() moves it, for tests. Such an instance needs no
         module, and lives in this process alone; see hwt_open_manual(3)
 
@@ -238,19 +239,18 @@ class Instance:
     """
 
     def __init__(self, *, clock: Optional[int] = None, tick: int = 0, buckets: int = 0,
-                 kind: int = 0, timers: int = 0, report_clock_set: bool = False,
+                 timers: int = 0, report_clock_set: bool = False,
                  at_least_once: bool = False, manual: bool = False) -> None:
         self._begin(None, manual)
         flags = (_abi.SETUP_REPORT_CLOCK_SET if report_clock_set else 0) | \
             (_abi.SETUP_AT_LEAST_ONCE if at_least_once else 0)
-        if clock is None and not (tick or buckets or kind or timers or flags):
+        if clock is None and not (tick or buckets or timers or flags):
             return
         try:
             self._setup(_abi.Setup(
                 flags=flags,
                 tick=_number(tick, "tick", NEVER),
                 buckets=_number(buckets, "buckets", _UINT32_MAX),
-                kind=_number(kind, "kind", _UINT32_MAX),
                 clock=_abi.CLOCK_DEFAULT if clock is None else
                 _CLOCKS + _number(clock, "clock", _UINT32_MAX - _CLOCKS),
                 timers=_number(timers, "timers", NEVER)))

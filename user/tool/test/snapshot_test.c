@@ -46,7 +46,6 @@ static const struct snapshot_header header = {
 	.setup = {
 		.tick = 1000000,
 		.buckets = 4096,
-		.kind = HWTIMER_KIND_HIERARCHICAL,
 		.clock = HWTIMER_CLOCK_MONOTONIC,
 		.timers = 1000,
 	},
