@@ -263,10 +263,23 @@ static void compare_events(struct twins *twins)
 	KUNIT_ASSERT_EQ(twins->test, fake_read(twins->single, &theirs), 0);
 }
 
+/*
+ * Has both wheels follow the clock with the next operation, or neither. Where a timer goes whose
+ * deadline has passed depends on that, and jiffies know nothing of the fake clock.
+ */
+static void follow_both(struct twins *twins)
+{
+	u64 at = random_below(&twins->state, 2) ? 0 : MAX_JIFFY_OFFSET;
+
+	twins->bulk->wakeup.follow_at = at;
+	twins->single->wakeup.follow_at = at;
+}
+
 static void do_something(struct twins *twins, bool settable)
 {
 	u32 count = 1 + random_below(&twins->state, HWTIMER_HOLD);
 
+	follow_both(twins);
 	switch (random_below(&twins->state, 10)) {
 	case 0 ... 3:
 		schedule_both(twins, count);
