@@ -67,9 +67,11 @@ static void join(const char *cgroup)
 
 static void make_files(void)
 {
-	for (unsigned int i = 0; i < WORLD_SLOTS; i++)
-		world.slots[i].fd =
-			open("/dev/hwtimer", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	for (unsigned int i = 0; i < WORLD_SLOTS; i++) {
+		int fd = open("/dev/hwtimer", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+
+		world.slots[i].fd = step_raise(fd);
+	}
 	for (unsigned int i = 0; i < WORLD_EPOLLS; i++)
 		world.epolls[i] = epoll_create1(EPOLL_CLOEXEC);
 }
