@@ -167,7 +167,8 @@ static int world_run(int arena)
  * @channel: the sockets for descriptors
  *
  * The process ends when its actors have made their steps, or when it is killed. Exit
- * status 0: all is well; 1: it could not begin; 3: it has damaged itself.
+ * status 0: all is well; 1: it could not begin; 3: it has damaged itself. It leads a group of
+ * processes, to which the children of its actors belong.
  *
  * Return: the process, or -1.
  */
@@ -175,6 +176,8 @@ pid_t world_start(const struct plan *plan, int arena, const int channel[2])
 {
 	pid_t pid = fork();
 
+	/* Done by both, as either may be first */
+	setpgid(pid, pid);
 	if (pid)
 		return pid;
 	world.plan = *plan;
