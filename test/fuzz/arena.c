@@ -22,14 +22,15 @@
  * cannot be written follows each room: otherwise a call would overwrite the results of others.
  */
 #define ROOM_STRIDE (ARENA_ROOM + ARENA_PAGE)
-#define ROOMS (ARENA_ARGUMENTS * ARENA_ACTORS * ROOM_STRIDE)
+/* One room for arguments that are aligned, and one for those that are not */
+#define ROOMS (2 * ARENA_ARGUMENTS * ARENA_ACTORS * ROOM_STRIDE)
 
 /* The memfd: racy pages, shaky pages, a read-only page, and edges */
 #define RACY 0UL
 #define SHAKY (RACY + ARENA_RACY_PAGES * ARENA_PAGE)
 #define READ_ONLY (SHAKY + ARENA_SHAKY_PAGES * ARENA_PAGE)
-/* Each edge is pages that are good, then one that is not there. */
-#define EDGES 4
+/* Each edge is pages that are good, then one that is not there; one edge for each alignment. */
+#define EDGES 8
 #define EDGE_PAGES 3
 #define EDGE (READ_ONLY + ARENA_PAGE)
 #define ARENA_BYTES (EDGE + EDGES * EDGE_PAGES * ARENA_PAGE)
@@ -188,24 +189,18 @@ void arena_lazy_serve(struct arena *arena, struct rng *rng)
 
 /* ---- where arguments go ---- */
 
-static char *room_of(char *memory, unsigned int actor, unsigned int argument)
+/* Each room that is not aligned has an alignment of its own. */
+static char *room_of(char *memory, unsigned int actor, unsigned int argument,
+		     bool aligned)
 {
-	return memory + (ARENA_ARGUMENTS * actor + argument) * ROOM_STRIDE;
+	unsigned int nr = ARENA_ARGUMENTS * actor + argument;
+
+	if (aligned)
+		return memory + 2 * nr * ROOM_STRIDE;
+	return memory + (2 * nr + 1) * ROOM_STRIDE + 1 + nr % 7;
 }
 
-/* At the end of an edge, mostly so that the end of the argument is beyond it */
-static size_t edge_offset(struct rng *rng, size_t size)
-{
-	size_t good = (EDGE_PAGES - 1) * ARENA_PAGE;
-	size_t over = rng_one_in(rng, 4) ? 0 : 1 + rng_below(rng, size);
-	size_t end =
-		EDGE + rng_below(rng, EDGES) * EDGE_PAGES * ARENA_PAGE + good;
-
-	if (size - over > good)
-		return end - good;
-	return end - (size - over);
-}
-
+/* None looks like an address that the kernel has given out (see output.c). */
 static uintptr_t nowhere(struct rng *rng)
 {
 	static const uintptr_t addresses[] = {
@@ -218,7 +213,7 @@ static uintptr_t nowhere(struct rng *rng)
 		0x7fffffffeff8,
 		0x800000000000,
 		0xffff800000000000,
-		0xffff888000000000,
+		0xffffc90000000000,
 		0xffffffff81000000,
 		0xffffffffff600000,
 		0xfffffffffffff000,
@@ -238,6 +233,18 @@ static uintptr_t put_at(struct arena *arena, size_t offset, size_t end,
 	memcpy(arena->back + offset, data,
 	       size < end - offset ? size : end - offset);
 	return (uintptr_t)arena->front + offset;
+}
+
+/* At the end of an edge, mostly so that the end of the argument is beyond it */
+static uintptr_t put_edge(struct arena *arena, struct rng *rng,
+			  const void *data, size_t size)
+{
+	size_t good = (EDGE_PAGES - 1) * ARENA_PAGE;
+	size_t over = rng_one_in(rng, 4) ? 0 : 1 + rng_below(rng, size);
+	size_t length = size - over > good ? good : size - over;
+	size_t end = EDGE + length % EDGES * EDGE_PAGES * ARENA_PAGE + good;
+
+	return put_at(arena, end - length, end, data, size);
 }
 
 static uintptr_t put_lazy(struct arena *arena, struct rng *rng,
@@ -287,8 +294,7 @@ static uintptr_t put_hostile(struct arena *arena, struct rng *rng,
 	case 7 ... 8:
 		return put_at(arena, READ_ONLY, EDGE, data, size);
 	case 9 ... 10:
-		offset = edge_offset(rng, size);
-		return put_at(arena, offset, ARENA_BYTES, data, size);
+		return put_edge(arena, rng, data, size);
 	case 11:
 		return nowhere(rng);
 	default:
@@ -314,17 +320,14 @@ struct place arena_put(struct arena *arena, struct rng *rng, unsigned int actor,
 		       unsigned int argument, const void *data, size_t size)
 {
 	struct place place = { 0 };
-	size_t shift = 0;
+	bool aligned;
 
 	if (rng_one_in(rng, 4)) {
 		place.address = put_hostile(arena, rng, data, size);
 		return place;
 	}
-	if (rng_one_in(rng, 8))
-		shift = rng_between(rng, 1, 7);
-	if (size > ARENA_ROOM - shift)
-		shift = 0;
-	place.memory = room_of(arena->rooms, actor, argument) + shift;
+	aligned = !rng_one_in(rng, 8) || size > ARENA_ROOM - 7;
+	place.memory = room_of(arena->rooms, actor, argument, aligned);
 	place.address = (uintptr_t)place.memory;
 	memcpy(place.memory, data, size);
 	return place;

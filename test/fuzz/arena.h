@@ -8,6 +8,10 @@
  * others. Each process maps it twice. Through @back all of it
  * can always be written. @front is what the kernel gets; there the pages have the
  * protections that their kind demands.
+ *
+ * A call whose count was mutated also finds what earlier calls have left behind its argument. So no
+ * memory ever has arguments of two alignments: bytes of two numbers, taken for one, could look like
+ * an address in the kernel, and come back (see output.h).
  */
 #ifndef FUZZ_ARENA_H
 #define FUZZ_ARENA_H

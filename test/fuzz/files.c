@@ -22,6 +22,29 @@
 /* Events that a read asks for at most: more than the kernel copies at a time */
 #define EVENTS 300
 
+/*
+ * Instances have numbers from here on, and other files, of which a process has a few dozen at most,
+ * have lower ones.
+ */
+#define INSTANCE_FD 128
+
+/**
+ * step_raise - give an instance a number that only instances have
+ * @fd: its descriptor, or -1; is closed
+ *
+ * An actor may close an instance that another is about to read, and the number is given to another
+ * file. That is an instance, too: otherwise read() would return the text of a file in /proc.
+ *
+ * Return: the new descriptor, or -1.
+ */
+int step_raise(int fd)
+{
+	int raised = fcntl(fd, F_DUPFD_CLOEXEC, INSTANCE_FD);
+
+	close(fd);
+	return raised;
+}
+
 /* Puts a descriptor into a slot, and closes the one that was there. */
 static void replace(struct slot *slot, int fd)
 {
@@ -55,6 +78,7 @@ void step_open(struct actor *actor)
 		return;
 	fd = open(DEVICE, mode | O_CLOEXEC | flags);
 	step_count(CALL_OPEN, step_result(fd));
+	fd = step_raise(fd);
 	if (fd >= 0 && rng_one_in(&actor->rng, 3))
 		keep_events(fd);
 	if (fd >= 0)
@@ -75,7 +99,7 @@ void step_dup(struct actor *actor)
 	from = step_slot(actor, &fd);
 	if (!from || from == to)
 		return;
-	fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	fd = fcntl(fd, F_DUPFD_CLOEXEC, INSTANCE_FD);
 	if (fd >= 0)
 		replace(to, fd);
 }
@@ -213,5 +237,7 @@ void step_receive(struct actor *actor)
 	if (ret != 1 || message.msg_controllen != CMSG_LEN(sizeof(int)))
 		return;
 	memcpy(&fd, CMSG_DATA(&control.header), sizeof(fd));
-	replace(&rng_pick(&actor->rng, actor->world->slots), fd);
+	fd = step_raise(fd);
+	if (fd >= 0)
+		replace(&rng_pick(&actor->rng, actor->world->slots), fd);
 }

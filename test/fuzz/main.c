@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -134,6 +135,17 @@ static void settle(struct run *run, int status)
 		wrong(WILD, "a world could not begin");
 }
 
+/*
+ * Ends the children that a world has left behind. Otherwise one of them might put an instance into
+ * the channel after drain(), where it would stay and keep the module from being unloaded.
+ */
+static void end_children(pid_t world)
+{
+	kill(-world, SIGKILL);
+	while (waitpid(-world, NULL, 0) > 0)
+		;
+}
+
 /* Waits for those @worlds that still run, until @end. Returns how many are left. */
 static unsigned int await(struct run *run, pid_t worlds[WORLDS], __u64 end)
 {
@@ -147,6 +159,7 @@ static unsigned int await(struct run *run, pid_t worlds[WORLDS], __u64 end)
 				continue;
 			if (waitpid(worlds[i], &status, WNOHANG) == worlds[i]) {
 				settle(run, status);
+				end_children(worlds[i]);
 				worlds[i] = 0;
 			} else {
 				left++;
@@ -158,7 +171,7 @@ static unsigned int await(struct run *run, pid_t worlds[WORLDS], __u64 end)
 	}
 }
 
-/* Closes the descriptors that are in flight. */
+/* Closes the descriptors that are in flight. No process that could send others is left. */
 static void drain(struct run *run)
 {
 	char byte;
@@ -358,6 +371,7 @@ static void prepare(struct run *run)
 	if (!seed)
 		seed = clock_ns(CLOCK_REALTIME);
 	setrlimit(RLIMIT_NOFILE, &files);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	run->good_neighbours = true;
 	run->phase = first;
 	run->began = clock_ns(CLOCK_MONOTONIC);

@@ -41,6 +41,7 @@ void fill_request(struct actor *actor, struct slot *slot,
 __s64 fill_time(struct actor *actor, bool absolute);
 
 /* files.c */
+int step_raise(int fd);
 void step_open(struct actor *actor);
 void step_close(struct actor *actor);
 void step_dup(struct actor *actor);

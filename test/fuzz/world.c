@@ -67,9 +67,11 @@ static void join(const char *cgroup)
 
 static void make_files(void)
 {
-	for (unsigned int i = 0; i < WORLD_SLOTS; i++)
-		world.slots[i].fd =
-			open("/dev/hwtimer", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	for (unsigned int i = 0; i < WORLD_SLOTS; i++) {
+		int fd = open("/dev/hwtimer", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+
+		world.slots[i].fd = step_raise(fd);
+	}
 	for (unsigned int i = 0; i < WORLD_EPOLLS; i++)
 		world.epolls[i] = epoll_create1(EPOLL_CLOEXEC);
 }
@@ -165,7 +167,8 @@ static int world_run(int arena)
  * @channel: the sockets for descriptors
  *
  * The process ends when its actors have made their steps, or when it is killed. Exit
- * status 0: all is well; 1: it could not begin; 3: it has damaged itself.
+ * status 0: all is well; 1: it could not begin; 3: it has damaged itself. It leads a group of
+ * processes, to which the children of its actors belong.
  *
  * Return: the process, or -1.
  */
@@ -173,6 +176,8 @@ pid_t world_start(const struct plan *plan, int arena, const int channel[2])
 {
 	pid_t pid = fork();
 
+	/* Done by both, as either may be first */
+	setpgid(pid, pid);
 	if (pid)
 		return pid;
 	world.plan = *plan;
