@@ -240,8 +240,9 @@ static struct hwtimer_request pick_request(void)
 		if (one_in(3))
 			request.flags |= HWTIMER_REQ_CREATE;
 	}
+	/* Not ABSTIME, which would make the delay a deadline of 1970; see pick_time(). */
 	if (one_in(60))
-		request.flags |= 1U << below(32);
+		request.flags |= 1U << (1 + below(31));
 	if (one_in(200))
 		request.reserved = 1;
 	if (one_in(200))
