@@ -1287,9 +1287,9 @@ checks_snapshots()
 		says 0 '5 timers, of which 2 are due' restore --check \
 			"$ROOT/snapshot" || return
 	sed 's/^timer 5/timer 6/' "$ROOT/snapshot" >"$ROOT/damaged"
-	says 1 'damaged:17: the checksum' restore --check "$ROOT/damaged" || return
-	head -n 17 "$ROOT/snapshot" >"$ROOT/damaged"
-	says 1 'damaged:18: the file is cut off' restore --check "$ROOT/damaged" ||
+	says 1 'damaged:16: the checksum' restore --check "$ROOT/damaged" || return
+	head -n 16 "$ROOT/snapshot" >"$ROOT/damaged"
+	says 1 'damaged:17: the file is cut off' restore --check "$ROOT/damaged" ||
 		return
 	head -c 100000 /dev/urandom >"$ROOT/damaged"
 	says 1 'damaged:1: ' restore --check "$ROOT/damaged"
