@@ -509,12 +509,16 @@ def plot(found, output):
         "set rmargin 24",
         "unset key",
     ]
+    # A label that would lie on the one above moves down by the height of a line.
+    lines.sort(key=lambda line: -line[3][max(line[3])])
+    height = float("inf")
     for i, (label, color, _, points) in enumerate(lines):
         end = max(points)
+        height = min(points[end], height * 0.72)
         script.append(f"$curve{i} << END")
         script += [f"{x} {y}" for x, y in points.items()]
         script.append("END")
-        script.append(f'set label "{label}, {points[end]:,.0f} ns" at {end},{points[end]}'
+        script.append(f'set label "{label}, {points[end]:,.0f} ns" at {end},{height}'
                       f" left offset 1.5,0 textcolor '{color}'")
     script.append("plot " + ", ".join(
         f"$curve{i} with linespoints pointtype 7 pointsize 1 linewidth {width}"
