@@ -66,11 +66,13 @@ static unsigned int skim_step(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
 	struct hwtimer_queue *queue = &wheel->buckets[nr].entries;
 	struct hwtimer_walk *sweep = &wheel->sweep;
 
+	/* Each entry of a chunk for which head_due() is asked is looked at twice. */
 	if (sweep->active) {
-		if (sweep->bucket == nr &&
-		    head_due(wheel, &sweep->source, tick))
+		if (sweep->bucket != nr)
+			return hwtimer_walk_step(wheel, sweep);
+		if (head_due(wheel, &sweep->source, tick))
 			return 0;
-		return hwtimer_walk_step(wheel, sweep);
+		return 2 * hwtimer_walk_step(wheel, sweep);
 	}
 	if (hwtimer_queue_empty(queue)) {
 		hwtimer_kind_settle(wheel, nr, HWTIMER_TICK_NONE);
@@ -81,7 +83,7 @@ static unsigned int skim_step(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
 	if (head_due(wheel, queue, tick))
 		return 0;
 	hwtimer_walk_begin(wheel, sweep, nr, wheel->current_tick);
-	return hwtimer_walk_step(wheel, sweep);
+	return 2 * hwtimer_walk_step(wheel, sweep);
 }
 
 /**
@@ -97,7 +99,7 @@ static unsigned int skim_step(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
  */
 void hwtimer_wheel_skim(struct hwtimer_wheel *wheel, unsigned int max)
 {
-	while (max > HWTIMER_CHUNK_ENTRIES && !hwtimer_wheel_busy(wheel)) {
+	while (max > 2 * HWTIMER_CHUNK_ENTRIES && !hwtimer_wheel_busy(wheel)) {
 		unsigned int looked;
 		u64 tick;
 		u32 nr;

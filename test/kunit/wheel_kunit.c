@@ -385,13 +385,13 @@ static void skim_goes_on_to_the_first_live_timer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_next(&oracle->wheel), 1);
 	/* Each entry is a step, and so is its bucket, which is then empty. */
 	hwtimer_wheel_skim(&oracle->wheel,
-			   2 * dead + HWTIMER_CHUNK_ENTRIES + 1);
+			   2 * dead + 2 * HWTIMER_CHUNK_ENTRIES + 1);
 	KUNIT_EXPECT_EQ(test, hwtimer_wheel_next(&oracle->wheel), 60);
 	KUNIT_EXPECT_EQ(test, oracle->wheel.entries, 1);
 }
 
-/* Enough to skim 50 buckets with two entries each */
-#define SKIM_ALL (50 * 3 + HWTIMER_CHUNK_ENTRIES + 1)
+/* Enough to skim 50 buckets with two entries each, which are looked at twice */
+#define SKIM_ALL (50 * 5 + 2 * HWTIMER_CHUNK_ENTRIES + 1)
 
 static void skim_moves_postponed_timers(struct kunit *test)
 {
@@ -1555,7 +1555,8 @@ static void random_request(struct oracle *oracle)
 			hwtimer_wheel_compact(&oracle->wheel, true);
 		else
 			hwtimer_wheel_skim(&oracle->wheel,
-					   1 + random_below(&random_state, 50));
+					   1 + random_below(&random_state,
+							    100));
 	}
 }
 

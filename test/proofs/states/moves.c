@@ -130,7 +130,8 @@ static bool rewind_step(u32 hold, u32 time)
 
 static bool skim(u32 hold, u32 time)
 {
-	hwtimer_wheel_skim(wheel, holds[hold]);
+	/* A skim looks at the entries of a chunk twice. */
+	hwtimer_wheel_skim(wheel, holds[hold] + HWTIMER_CHUNK_ENTRIES);
 	return true;
 }
 
