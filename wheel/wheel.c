@@ -127,10 +127,10 @@ void hwtimer_wheel_init(struct hwtimer_wheel *wheel,
 	hwtimer_kind_init(wheel, wheel->current_tick);
 }
 
-static void walk_drain(struct hwtimer_walk *walk)
+static void walk_take(struct hwtimer_walk *walk, struct hwtimer_queue *all)
 {
-	hwtimer_queue_drain(&walk->source);
-	hwtimer_queue_drain(&walk->kept);
+	hwtimer_queue_splice(all, &walk->source);
+	hwtimer_queue_splice(all, &walk->kept);
 }
 
 /**
@@ -141,19 +141,21 @@ static void walk_drain(struct hwtimer_walk *walk)
  */
 void hwtimer_wheel_drain(struct hwtimer_wheel *wheel)
 {
+	struct hwtimer_queue all = {};
 	u32 i;
 
 	if (!wheel->buckets)
 		return;
-	walk_drain(&wheel->walk);
-	walk_drain(&wheel->ahead);
-	walk_drain(&wheel->sweep);
-	walk_drain(&wheel->refile.walk);
-	hwtimer_queue_drain(&wheel->refile.fresh);
+	walk_take(&wheel->walk, &all);
+	walk_take(&wheel->ahead, &all);
+	walk_take(&wheel->sweep, &all);
+	walk_take(&wheel->refile.walk, &all);
+	hwtimer_queue_splice(&all, &wheel->refile.fresh);
 	for (i = 0; i < wheel->nr_buckets; i++) {
 		bucket_begin(i);
-		hwtimer_queue_drain(&wheel->buckets[i].entries);
+		hwtimer_queue_splice(&all, &wheel->buckets[i].entries);
 	}
+	hwtimer_queue_drain(&all);
 }
 
 /**
