@@ -189,8 +189,10 @@ static void queue_del(struct hwtimer_tenant_queue *own)
 /* Whether a tenant is in the queues by clock, if it has an alarm. */
 static bool tenant_rests(const struct hwtimer_tenant *tenant)
 {
+	const struct hwtimer_job *running = tenant->worker->running;
+
 	return RB_EMPTY_NODE(&tenant->place.node) &&
-	       tenant->worker->served != tenant;
+	       !(running && running->tenant == tenant);
 }
 
 /*
