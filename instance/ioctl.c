@@ -13,7 +13,7 @@
 
 #ifndef HWTIMER_SMALL
 /* What HWTIMER_EVENTS_MAX promises */
-static_assert(HWTIMER_EVENTS - HWTIMER_EVENTS_MAX == 0);
+static_assert(HWTIMER_EVENTS == HWTIMER_EVENTS_MAX);
 static_assert(HWTIMER_HOLD == 256);
 #endif
 
