@@ -27,23 +27,19 @@ choose_arch()
 	CROSS_COMPILE=
 	# The suffix of directories with programs for it
 	ARCH_SUFFIX=-$ARCH_NAME
-	# The path of a kernel image in a built source tree
-	ARCH_IMAGE=arch/x86/boot/bzImage
 
 	case $ARCH_NAME in
 	amd64)
 		ARCH_SUFFIX=
-		[[ $1 != uml-* ]] || { KERNEL_ARCH=um ARCH_IMAGE=linux; }
+		[[ $1 != uml-* ]] || KERNEL_ARCH=um
 		;;
 	arm64)
 		KERNEL_ARCH=arm64
 		find_compiler arm64 aarch64-linux-gnu-
-		ARCH_IMAGE=arch/arm64/boot/Image
 		;;
 	s390x)
 		KERNEL_ARCH=s390
 		find_compiler s390x s390x-linux-gnu-
-		ARCH_IMAGE=arch/s390/boot/bzImage
 		;;
 	esac
 }

@@ -16,15 +16,10 @@
 # SUITE.TEST a test of theirs. A choice that names nothing lists what there is, and one of which
 # no test ran fails.
 #
-# --all (make check-all) is for releases: every kernel runs all selftests that it can, and
-# KUnit does all of its random operations under the sanitizers, too. Otherwise each test
-# runs only where it is quick or finds most bugs, as the table in selftests/run.sh says. The
-# kernels with sanitizers take too long for that; of theirs, the step debug
-# does the part that finds most per minute.
-#
-# A run with --all may take hours. It can be interrupted: the next one leaves out the steps
-# that have passed before, if the sources and the step's kernel are still the same, and says
-# so. `rm -r build/check/passed` has it start anew.
+# --all (make check-all) is for releases: all kernels, all selftests on those that users have, and
+# larger sizes. Otherwise each test runs only where it is quick or finds most bugs, as the table in
+# selftests/run.sh says. What takes longer than this has commands of its own: make mutants, torture
+# and fuzz.
 #
 # Steps run in parallel, and each starts as soon as what it needs is built (test/vm/jobs.sh). Those
 # that need no kernel and are over soon come first, so that a failure shows early. A step's
@@ -63,9 +58,10 @@ FOREIGN_PROGRAMS=("${LAYOUTS[@]}")
 MATRIX_SCALE=10
 
 # Only with --all: a big-endian kernel by whose name the wheels are run as a program of its
-# architecture; what runs KUnit, too; and the models of preemption of a stock kernel
+# architecture; a kernel whose selftests run as on the stock ones; and the models of preemption of a
+# stock kernel
 BIG_ENDIAN=
-MATRIX_KUNIT_KERNELS=
+NEWEST_KERNEL=
 PREEMPT_MODELS=
 
 # The step that takes longest
@@ -108,10 +104,6 @@ TENANTS=()
 TORTURE_KERNELS=$UML_KERNEL
 TORTURE_MINUTES=1
 TORTURE_CPUS=3
-
-# With --all, the minutes of one more run on a machine whose clock counts instructions: it is
-# slow, but 8 of its hours are two of this one's
-LONG_TORTURE=
 
 # Kernels of the step fuzz, none without --all, and the seconds that it takes on each, besides
 # booting: more on the one that is native, which makes most of the steps. On a busy machine it
@@ -212,29 +204,24 @@ need_root()
 
 choose_all()
 {
-	PASSED_BEFORE=$RESULTS/passed/$(state_of_sources)
 	SELFTESTS=(--all)
 	RT_KERNELS="rt-6.12 rt-6.1"
-	FOREIGN_PROGRAMS=()
-	MATRIX_SCALE=
-	FOREIGN_KERNELS="arm64-16k-6.12 arm64-6.12 s390x-6.1"
-	BIG_ENDIAN=s390x-6.12
-	MATRIX_KUNIT_KERNELS="arm64-64k-6.12 s390x-6.12 qemu-7.3"
-	PREEMPT_MODELS="none voluntary full"
+	FOREIGN_KERNELS="arm64-16k-6.12 s390x-6.1"
+	BIG_ENDIAN=s390x-6.1
+	NEWEST_KERNEL=qemu-7.3
+	PREEMPT_MODELS="none full"
 	TENANTS=(--full)
-	TENANTS_KERNELS="$STOCK_KERNELS rt-6.12 qemu-7.3"
+	TENANTS_KERNELS="stock-6.12 rt-6.12"
 	TORTURE_KERNELS="$DEBUG_KERNEL $STOCK_KERNELS $UML_KERNEL"
-	TORTURE_MINUTES=30
-	LONG_TORTURE=480
-	SURVIVE=(100000 100)
-	MORE_STEPS=(debug coverage races uninit faults rivals mutants)
+	TORTURE_MINUTES=5
+	SURVIVE=(30000 60)
+	MORE_STEPS=(debug coverage races uninit faults rivals)
 	FUZZ_KERNELS="$UML_KERNEL $UML_DEBUG_KERNEL $DEBUG_KERNEL $RACES_KERNEL"
 	DEBUG_KERNELS="$DEBUG_KERNEL $UML_DEBUG_KERNEL"
-	FUZZ_SECONDS=300
-	FUZZ_SECONDS_NATIVE=1200
-	FUZZ_CORPUS=(--minutes 5)
+	FUZZ_SECONDS=120
+	FUZZ_SECONDS_NATIVE=300
+	FUZZ_CORPUS=(--minutes 3)
 	FUZZ_FAULTS=1
-	KUNIT_SCALE=1
 	KUNIT_SMALL=1
 	FUNCTIONS_SCALE=10
 	CHAOS=(--full)
@@ -342,13 +329,6 @@ step_proofs()
 	queue proofs native tap "$VM_DIR/proofs.sh" ${PROOFS[@]+"${PROOFS[@]}"}
 }
 
-# Changes of the sources that the tests must find: a sample of them. KUnit runs for each one
-# that the native tests do not find.
-step_mutants()
-{
-	queue mutants native status test/mutants/mutants.py --sample 300 --require 90
-}
-
 step_userland()
 {
 	# Other steps need them, too.
@@ -448,10 +428,7 @@ step_matrix()
 			--log "$RESULTS/preempt-$model-stock-6.12.console" \
 			--append "preempt=$model" -- sh run.sh "${THREADS[@]}" clock
 	done
-	for kernel in $MATRIX_KUNIT_KERNELS; do
-		matrix_on "$kernel"
-		kunit_on "$kernel" ""
-	done
+	[ -z "$NEWEST_KERNEL" ] || matrix_on "$NEWEST_KERNEL"
 }
 
 # wheels_for KERNEL: the wheels and the table, compiled for user space. QEMU runs the program
@@ -474,13 +451,12 @@ wheels_on()
 		"qemu-$ARCH_NAME" "$program" --check
 }
 
-# matrix_on KERNEL PROGRAM...: a kernel's row; with --all, it runs all programs
+# matrix_on KERNEL [PROGRAM...]: a kernel's row; without a PROGRAM, those of the table
 matrix_on()
 {
 	local kernel=$1
 
 	shift
-	[ "${#SELFTESTS[@]}" -eq 0 ] || set -- "${SELFTESTS[@]}"
 	prepare_selftests "$kernel"
 	queue matrix "$kernel" tap selftests_on "$kernel" -- \
 		env HWTIMER_SCALE="$MATRIX_SCALE" sh run.sh "$@"
@@ -567,34 +543,23 @@ step_torture()
 	local kernel
 
 	for kernel in $TORTURE_KERNELS; do
-		torture_on torture "$kernel" "$TORTURE_MINUTES"
+		needs_nothing
+		prepare make --no-print-directory torture-program
+		prepare "$VM_DIR/build.sh" "$kernel"
+		queue torture "$kernel" tap \
+			guest torture "$kernel" --cpus "$TORTURE_CPUS" \
+			--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
+			--file build/torture/torture=/hwtimer/torture \
+			--file test/torture/run.sh=/hwtimer/run.sh \
+			-- sh run.sh "$TORTURE_MINUTES"
 	done
-	[ -z "$LONG_TORTURE" ] ||
-		torture_on torture-long stock-6.12 "$LONG_TORTURE" --icount 5
-}
-
-# torture_on NAME KERNEL MINUTES [RUN-OPTION]...
-torture_on()
-{
-	local name=$1 kernel=$2 minutes=$3
-
-	shift 3
-	needs_nothing
-	prepare make --no-print-directory torture-program
-	prepare "$VM_DIR/build.sh" "$kernel"
-	queue "$name" "$kernel" tap \
-		guest "$name" "$kernel" --cpus "$TORTURE_CPUS" "$@" \
-		--file "build/$kernel/hwtimer.ko=/hwtimer/hwtimer.ko" \
-		--file build/torture/torture=/hwtimer/torture \
-		--file test/torture/run.sh=/hwtimer/run.sh \
-		-- sh run.sh "$minutes"
 }
 
 # Programs with several threads or processes, or in which the worker meets a program
 RACES_PROGRAMS="concurrency bound copy notify cancel_all debugfs clock lifetime list poll read
 	periodic stats uring"
 
-# Runs KUnit and the programs on a kernel that reports data races.
+# Runs the programs on a kernel that reports data races.
 step_races()
 {
 	# shellcheck disable=SC2086 # one word each
@@ -605,7 +570,7 @@ step_races()
 UNINIT_PROGRAMS="abi setup schedule cancel reschedule rearm submit bulk read copy poll cancel_all query list
 	privacy periodic clock notify stats lifetime debugfs concurrency"
 
-# Runs KUnit and the programs on a kernel that reports uses of uninitialized memory.
+# Runs the programs on a kernel that reports uses of uninitialized memory.
 step_uninit()
 {
 	# shellcheck disable=SC2086 # one word each
@@ -623,14 +588,13 @@ step_faults()
 	done
 }
 
-# sanitized NAME KERNEL PROGRAM...: run KUnit and the programs with few timers on a kernel
-# that is all instrumented. test/vm/run.sh fails at a report that names the module.
+# sanitized NAME KERNEL PROGRAM...: run the programs with few timers on a kernel that is all
+# instrumented. test/vm/run.sh fails at a report that names the module.
 sanitized()
 {
 	local name=$1 kernel=$2
 
 	shift 2
-	kunit_on "$kernel" "" kunit_scale="$SANITIZED_SCALE"
 	prepare_selftests "$kernel"
 	# shellcheck disable=SC2016 # the guest's variables
 	queue "$name" "$kernel" tap selftests_on "$kernel" -- \
@@ -943,50 +907,6 @@ guest()
 		--log "$RESULTS/$name-$kernel.console" "$@"
 }
 
-# ---- what has passed before ----
-
-# The directory of the notes of the steps that have passed with these very sources; empty
-# without --all. A note has the numbers of passed and of skipped tests.
-PASSED_BEFORE=
-
-# A hash of all sources, and of the compiler
-state_of_sources()
-{
-	cd "$REPO_DIR"
-	{
-		source_files | xargs -0 sha256sum 2>&1 || true
-		gcc --version
-	} | sha256sum | cut -c -20
-}
-
-# note_of NAME WHERE: the file of a step's note. If WHERE is a kernel, its name is followed
-# by the versions of that kernel in the cache.
-note_of()
-{
-	local name=$1 where=$2
-
-	# A kernel may be followed by a kind of build.
-	set -- "$CACHE_DIR/${where%-kunit}"-[0-9]*
-	echo "$PASSED_BEFORE/$name-$where-$(printf '%s\n' "$@" | sha256sum | cut -c -10)"
-}
-
-# passed_before NAME WHERE...: if the step has passed before, count that and succeed. Builds
-# run always: others need what they leave.
-passed_before()
-{
-	local name=$1 where=$2 note passed skipped
-
-	[ -n "$PASSED_BEFORE" ] || return 1
-	case $name in build | kernel) return 1 ;; esac
-	note=$(note_of "$name" "$where")
-	[ -e "$note" ] || return 1
-	read -r passed skipped <"$note"
-	say "---- $name, $where: passed before with these sources, left out ($note) ----"
-	PASSED=$((PASSED + passed))
-	SKIPPED=$((SKIPPED + skipped))
-	ROWS+=("$name" "$where" "$passed" 0 "$skipped" before -)
-}
-
 # ---- counting ----
 
 # The failures of the job that finish_job() counted last
@@ -1019,10 +939,6 @@ finish_job()
 	JOB_FAILURES=$failed
 	count "$name" "$where" "$passed" "$failed" "$skipped" "$seconds" \
 		"$(processor_time "$log")"
-	if [ -n "$PASSED_BEFORE" ] && [ "$failed" -eq 0 ]; then
-		mkdir -p "$PASSED_BEFORE"
-		echo "$passed $skipped" >"$(note_of "$name" "$where")"
-	fi
 }
 
 # drop_what_does_not_count LOG: the output of machines that test/vm/run.sh has run again. The summary
@@ -1139,10 +1055,7 @@ count_kunit()
 	local log=$1 what=$3 tools summary
 
 	tools=$("$VM_DIR/kernel.sh" tools-7.3)/source
-	# The kernel for s390x has a second console where the results are. Its lines begin
-	# with a time.
-	sed '/^\[ *[0-9][0-9]*\.[0-9]*\] /d' "$log" >"$log.ktap"
-	python3 "$tools/tools/testing/kunit/kunit.py" parse "$log.ktap" \
+	python3 "$tools/tools/testing/kunit/kunit.py" parse "$log" \
 		>"$log.parsed" 2>&1 || status=1
 	summary=$(grep 'Testing complete' "$log.parsed" | tail -n 1)
 	say "kunit.py: ${summary:-no summary}"

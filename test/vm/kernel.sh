@@ -11,11 +11,8 @@
 #	stock-6.12
 #	rt-6.1		Debian's kernels with PREEMPT_RT
 #	rt-6.12
-#	arm64-6.12	Debian's kernels for arm64, the second one with pages of 16 KiB
-#	arm64-16k-6.12
+#	arm64-16k-6.12	Debian's kernel for arm64 with pages of 16 KiB
 #	s390x-6.1	Debian's kernel for s390x, whose most significant byte comes first
-#	arm64-64k-6.12	built from Debian's source, for arm64 with pages of 64 KiB
-#	s390x-6.12	the same for s390x
 #	debug-6.12	built from Debian's source with test/vm/debug.config, and the changes of
 #			test/vm/trim.config
 #	qemu-7.3	built from the newest source, small
@@ -94,10 +91,9 @@ main()
 	choose_arch "$name"
 	case $name in
 	# The programs in the header packages need the library of libelf-dev.
-	stock-6.1 | stock-6.12 | rt-6.1 | rt-6.12 | arm64-6.12 | arm64-16k-6.12 | s390x-6.1)
+	stock-6.1 | stock-6.12 | rt-6.1 | rt-6.12 | arm64-16k-6.12 | s390x-6.1)
 		need_packages build-essential libelf-dev kmod ;;
-	debug-6.12 | qemu-7.3 | kcsan-6.12 | uml-7.3 | uml-kasan-7.3 | arm64-64k-6.12 | \
-		s390x-6.12)
+	debug-6.12 | qemu-7.3 | kcsan-6.12 | uml-7.3 | uml-kasan-7.3)
 		need_packages build-essential bc bison cpio flex kmod \
 			libelf-dev libssl-dev rsync xz-utils ;;
 	kmsan-6.12)
@@ -220,11 +216,9 @@ package_of()
 	stock-6.12) echo linux-image-6.12-amd64 ;;
 	rt-6.1) echo linux-image-rt-amd64 ;;
 	rt-6.12) echo linux-image-6.12-rt-amd64 ;;
-	arm64-6.12) echo linux-image-6.12-arm64:arm64 ;;
 	arm64-16k-6.12) echo linux-image-6.12-arm64-16k:arm64 ;;
 	s390x-6.1) echo linux-image-s390x:s390x ;;
-	debug-6.12 | kcsan-6.12 | kmsan-6.12 | arm64-64k-6.12 | s390x-6.12)
-		echo linux-source-6.12 ;;
+	debug-6.12 | kcsan-6.12 | kmsan-6.12) echo linux-source-6.12 ;;
 	uml-7.3 | uml-kasan-7.3 | qemu-7.3 | tools-7.3) echo linux-source-7.3 ;;
 	redis) echo redis-tools ;; # redis-server would only start it
 	systemd) echo systemd ;;
@@ -242,7 +236,7 @@ lock_of()
 {
 	case $1 in
 	redis | systemd) echo roots ;;
-	stock-* | rt-* | arm64-6.12 | arm64-16k-6.12 | s390x-6.1) echo "debian-${1##*-}" ;;
+	stock-* | rt-* | arm64-16k-6.12 | s390x-6.1) echo "debian-${1##*-}" ;;
 	*) echo "$1" ;;
 	esac
 }
@@ -275,8 +269,8 @@ recipe_hash()
 		[ -z "$config" ] || { "${CROSS_COMPILE}gcc" --version; printf '%s\n' "$config"; }
 		case $1 in
 		uml-*) cat "$UML_SCHED_CLOCK" "$UML_UACCESS" && declare -f edit_uml && make_options "$1" ;;
-		kcsan-*) cat "$KCSAN_WATCH" && declare -f edit_kcsan edit_kunit ;;
-		kmsan-*) "clang$LLVM_VERSION" --version && declare -f edit_kunit ;;
+		kcsan-*) cat "$KCSAN_WATCH" && declare -f edit_kcsan ;;
+		kmsan-*) "clang$LLVM_VERSION" --version ;;
 		redis | systemd) declare -f make_root "add_$1" add_libraries ;;
 		stock-* | rt-*) declare -f unpack_stock ;;
 		esac
@@ -294,7 +288,7 @@ config_of()
 			"$VM_DIR/${1%-*}.config") "$VM_DIR/trim.config" ;;
 	uml-7.3) cat "$VM_DIR/uml-7.3.config" ;;
 	uml-kasan-7.3) config_changed "$VM_DIR/uml-7.3.config" "$VM_DIR/uml-kasan.config" ;;
-	qemu-7.3 | arm64-64k-6.12 | s390x-6.12) cat "$VM_DIR/plain.config" "$VM_DIR/$1.config" ;;
+	qemu-7.3) cat "$VM_DIR/qemu-7.3.config" ;;
 	esac | { grep -E '^(# )?CONFIG_' || true; }
 }
 
@@ -445,7 +439,7 @@ packages()
 		with_versions echo "busybox-static$foreign"
 	fi
 	case $name in
-	stock-* | rt-* | arm64-6.12 | arm64-16k-6.12 | s390x-6.1)
+	stock-* | rt-* | arm64-16k-6.12 | s390x-6.1)
 		image=$(depends "$(package_of "$name")" \
 			"linux-image-${name##*-}\\..*") ||
 			die "$(package_of "$name") is not a kernel ${name##*-}"
@@ -565,8 +559,8 @@ make_entry()
 	# For every make in a kernel's source
 	export ARCH=$KERNEL_ARCH CROSS_COMPILE
 	case $name in
-	stock-* | rt-* | arm64-6.12 | arm64-16k-6.12 | s390x-6.1) make_stock "$dir/entry" ;;
-	debug-* | kcsan-* | kmsan-* | qemu-* | arm64-64k-* | s390x-*) make_built "$name" "$version" "$dir" ;;
+	stock-* | rt-* | arm64-16k-6.12 | s390x-6.1) make_stock "$dir/entry" ;;
+	debug-* | kcsan-* | kmsan-* | qemu-*) make_built "$name" "$version" "$dir" ;;
 	uml-*) make_uml "$name" "$version" "$dir" ;;
 	tools-*) make_tools "$name" "$version" "$dir" ;;
 	redis | systemd) make_root "$name" "$dir" ;;
@@ -759,29 +753,23 @@ add_libraries()
 # Builds a kernel for QEMU.
 make_built()
 {
-	local name=$1 version=$2 dir=$3 busybox exclude
+	local name=$1 version=$2 dir=$3 exclude
 
-	busybox=$(sed -n 's/^\(busybox[^ ]*\) /\1_/p' <<<"$PACKAGES")
-	[ -z "$busybox" ] || unpack_busybox "$CACHE_DIR/deb/$busybox.deb" "$dir/entry"
 	exclude=(--exclude='*/Documentation/*.rst')
 	[[ $name != @(debug|kcsan|kmsan)-6.12 ]] || exclude=("${NEVER_BUILT[@]}")
 	unpack_source "$name" "$version" "$dir/src" "${exclude[@]}"
 	case $name in
-	kcsan-*)
-		edit_kcsan "$dir/src"
-		edit_kunit "$dir/src" ;;
-	kmsan-*)
-		export LLVM=$LLVM_VERSION
-		edit_kunit "$dir/src" ;;
+	kcsan-*) edit_kcsan "$dir/src" ;;
+	kmsan-*) export LLVM=$LLVM_VERSION ;;
 	esac
 	configure "$dir/src" "$name"
 	# `modules` writes Module.symvers, though no module is built.
 	run_long "building $name (about 6 minutes on two cores)" \
 		"$CACHE_DIR/log/$name.log" \
-		make -C "$dir/src" -j"$JOBS" "$(basename "$ARCH_IMAGE")" modules ||
+		make -C "$dir/src" -j"$JOBS" bzImage modules ||
 		die "$name could not be built"
 	check_symbols "$name" "$dir/src"
-	cp "$dir/src/$ARCH_IMAGE" "$dir/entry/vmlinuz"
+	cp "$dir/src/arch/x86/boot/bzImage" "$dir/entry/vmlinuz"
 	cp "$dir/src/System.map" "$dir/entry/System.map"
 	keep_build "$dir/src" "$dir/entry"
 }
@@ -792,12 +780,6 @@ edit_kcsan()
 	edit "$1/kernel/kcsan/core.c" \
 		-e 's/this_cpu_dec_return(kcsan_skip) >= 0/kcsan_skip_left(_RET_IP_) >= 0/' \
 		-e "/^static DEFINE_PER_CPU(long, kcsan_skip);/r $KCSAN_WATCH"
-}
-
-# edit_kunit SOURCE: gives a test of KUnit half an hour instead of five minutes
-edit_kunit()
-{
-	edit "$1/lib/kunit/try-catch.c" 's/return 300 \* msecs/return 1800 * msecs/'
 }
 
 # edit FILE SED-ARGUMENT...: each of the edits must change the file
@@ -905,14 +887,13 @@ configure()
 }
 
 # keep_build SOURCE ENTRY: copy from a built tree only what modules are built with. The
-# kernel's own packaging chooses the files. If it could tell that we build for another
-# architecture, it would rebuild the programs among them to run there.
+# kernel's own packaging chooses the files.
 keep_build()
 {
 	local src=$1 entry=$2
 
 	# shellcheck disable=SC2016 # make's variable, not ours
-	make -C "$src" run-command KBUILD_RUN_COMMAND='HOSTCC="$(CC)" sh $(srctree)/scripts/package/install-extmod-build '"$entry/build" \
+	make -C "$src" run-command KBUILD_RUN_COMMAND='sh $(srctree)/scripts/package/install-extmod-build '"$entry/build" \
 		>"$src/keep.log" 2>&1 || {
 		tail -n 20 "$src/keep.log" >&2
 		die "could not keep what modules are built with"

@@ -54,11 +54,11 @@ main()
 
 	if [ "$1" = --full ]; then
 		shift
-		TIMERS=70000
-		RATE=10000
-		ROUNDS=10
-		KILLS=100
-		UPGRADES=100
+		TIMERS=20000
+		RATE=5000
+		ROUNDS=3
+		KILLS=30
+		UPGRADES=30
 	fi
 	if [ "$1" = --but ]; then
 		shift
