@@ -65,7 +65,7 @@ static bool wheel_crowded(const struct hwtimer_instance *instance,
 	return instance->wheel.entries + demand->timers + demand->moves +
 		       instance->periodic + demand->periodic +
 		       demand->extensions >
-	       instance->wheel.room;
+	       instance->wheel_room;
 }
 
 /*
@@ -77,7 +77,7 @@ static bool wheel_outgrown(const struct hwtimer_instance *instance,
 			   const struct hwtimer_demand *demand)
 {
 	return wheel_crowded(instance, demand) ||
-	       (instance->wheel.room != U64_MAX &&
+	       (!hwtimer_instance_extended(instance) &&
 		records_missing(instance, demand));
 }
 
@@ -277,8 +277,8 @@ static bool wheel_tidy(struct hwtimer_instance *instance,
 	}
 	if (!wheel_crowded(instance, demand))
 		return false;
-	if (!wheel->sweeping &&
-	    (*swept || entries_live(instance, demand) > wheel->room / 2))
+	if (!wheel->sweeping && (*swept || entries_live(instance, demand) >
+						   instance->wheel_room / 2))
 		return false;
 	*swept = true;
 	hwtimer_wheel_compact(wheel, true);
@@ -409,7 +409,7 @@ supply_ample(const struct hwtimer_instance *instance,
 	};
 
 	return most <= hwtimer_table_spare(&instance->table) &&
-	       entries <= instance->wheel.room &&
+	       entries <= instance->wheel_room &&
 	       (hwtimer_outlook_chunks(&outlook) <= instance->pool.spares ||
 		hwtimer_wheel_chunks(&instance->wheel, entries) <=
 			instance->pool.chunks);

@@ -232,8 +232,6 @@ struct hwtimer_refile {
  * @entries: number of entries in all buckets, live and dead
  * @soonest: the entries since the caller last set this to HWTIMER_TICK_NONE have not made
  *	hwtimer_wheel_next() earlier than this tick
- * @room: number of entries from which on hwtimer_wheel_grow() must replace the wheel;
- *	U64_MAX: never. The wheel does not look at it
  * @postponed: number of live entries whose timers have moved to a later tick
  * @walk: the walk of the due bucket
  * @ahead: the walk of the bucket that moves down before it is due
@@ -258,7 +256,6 @@ struct hwtimer_wheel {
 	u64 current_tick;
 	u64 entries;
 	u64 soonest;
-	u64 room;
 	u64 postponed;
 	struct hwtimer_walk walk;
 	struct hwtimer_walk ahead;
@@ -339,8 +336,7 @@ void hwtimer_wheel_init(struct hwtimer_wheel *wheel,
 void hwtimer_wheel_grow(struct hwtimer_wheel *wheel,
 			struct hwtimer_wheel *larger);
 void hwtimer_wheel_return(struct hwtimer_wheel *wheel,
-			  const struct hwtimer_shape *shape, void *memory,
-			  u64 room);
+			  const struct hwtimer_shape *shape, void *memory);
 void hwtimer_wheel_drain(struct hwtimer_wheel *wheel);
 
 u64 hwtimer_wheel_tick_at(const struct hwtimer_wheel *wheel, u64 now);
