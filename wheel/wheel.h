@@ -135,12 +135,10 @@ struct hwtimer_scale {
  * struct hwtimer_hashed - state of a hashed wheel besides its buckets, HWTIMER_HASHED_MAX at most
  * @groups: the earliest tick of the buckets of each group
  * @first: the earliest tick of all groups
- * @mask: number of buckets minus 1
  */
 struct hwtimer_hashed {
 	u64 groups[HWTIMER_HASHED_GROUP];
 	u64 first;
-	u32 mask;
 };
 
 #define HWTIMER_LEVELS_MAX 12
