@@ -308,7 +308,7 @@ u64 hwtimer_wheel_stride(const struct hwtimer_wheel *wheel)
 {
 	if (hwtimer_is_hashed(wheel))
 		return HWTIMER_TICK_NONE;
-	return wheel->shape.tick << hwtimer_hierarchy_shift(wheel, 1);
+	return wheel->shape.tick << wheel->hierarchy.shift;
 }
 
 /**

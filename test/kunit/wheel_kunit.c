@@ -993,16 +993,12 @@ static void levels_are_as_many_as_it_takes(struct kunit *test)
 			.buckets = buckets,
 		};
 		unsigned int levels = hwtimer_hierarchy_levels(&shape);
-		struct hwtimer_wheel wheel = {
-			/* An eighth of the lowest level, or half of it if that is short */
-			.hierarchy.shift =
-				ilog2(buckets) - (buckets < 64 ? 1 : 3),
-		};
+		/* An eighth of the lowest level, or half of it if that is short */
+		unsigned int shift = ilog2(buckets) - (buckets < 64 ? 1 : 3);
 		/* A level is as long as two buckets of the one above. */
 		unsigned int reach =
-			hwtimer_hierarchy_shift(&wheel, levels) + 1;
-		unsigned int less =
-			hwtimer_hierarchy_shift(&wheel, levels - 1) + 1;
+			shift + (levels - 1) * HWTIMER_LEVEL_SHIFT + 1;
+		unsigned int less = reach - HWTIMER_LEVEL_SHIFT;
 
 		KUNIT_EXPECT_EQ(test, last >> reach, 0);
 		KUNIT_EXPECT_NE(test, (last + 1) >> less, 0);
