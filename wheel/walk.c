@@ -158,7 +158,6 @@ static void walk_keep(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 		      struct hwtimer_entry entry, u64 tick)
 {
 	walk->earliest = min(walk->earliest, tick);
-	wheel->stats.passed_over++;
 	hwtimer_queue_add_entry(&walk->kept, wheel->pool, entry);
 }
 

@@ -75,7 +75,6 @@ struct hwtimer_walk {
 /**
  * struct hwtimer_wheel_stats - counters of what the wheel has done so far
  * @walked: entries visited
- * @passed_over: visited entries left in their bucket
  * @refiled: visited entries of postponed timers, moved on to their new tick
  * @cascaded: visited entries moved down to a lower level
  * @removed: visited entries that were dead, and were removed
@@ -83,7 +82,6 @@ struct hwtimer_walk {
  */
 struct hwtimer_wheel_stats {
 	u64 walked;
-	u64 passed_over;
 	u64 refiled;
 	u64 cascaded;
 	u64 removed;
