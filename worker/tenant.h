@@ -39,7 +39,7 @@ struct hwtimer_tenant_queue {
  * @ready: alarms that are due, by the rank of their jobs, which stands in their times
  * @job_rank: the rank of the job that was picked last, or a higher one that was picked before
  * @rank: the tenant's place among those that are due: the lowest is served first; 0: it was
- *	neither served nor had to wait yet
+ *	not due yet
  * @place: entry in the worker's queue of tenants that are due, by @rank
  * @spent: time that the worker has spent for the tenant, ns
  *
