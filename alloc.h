@@ -9,6 +9,7 @@
 #include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/types.h>
 #include <linux/vmalloc.h>
@@ -96,6 +97,9 @@ static inline u64 hwtimer_memory_bytes(size_t size)
  * is still left for others. The amount available is an estimate, and others allocate
  * meanwhile; it need not be exact.
  *
+ * A program that is being killed gets no more, either: its requests fail with ENOMEM, which it
+ * does not live to see.
+ *
  * Return: whether enough is left for others afterwards.
  */
 static inline bool hwtimer_memory_allows(u64 bytes)
@@ -104,6 +108,8 @@ static inline bool hwtimer_memory_allows(u64 bytes)
 			 HWTIMER_MEMORY_LEFT_MAX);
 	long available = si_mem_available();
 
+	if (fatal_signal_pending(current))
+		return false;
 	return (u64)max(available, 0L) * PAGE_SIZE >= left + bytes;
 }
 

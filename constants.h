@@ -39,9 +39,6 @@
  *	batches
  * HWTIMER_AHEAD_CHUNKS
  *	maximum number of chunks that are allocated in advance
- * HWTIMER_SUPPLY_CHUNKS
- *	maximum number of chunks that are allocated between two checks whether they are
- *	still wanted
  * HWTIMER_TRIM_CHUNKS, HWTIMER_SHRINK_BLOCKS
  *	maximum number of chunks that one slice of the worker's chores frees, and of blocks
  *	of a table
@@ -67,7 +64,6 @@
 #define HWTIMER_SLOTS_CACHED 2048U
 #define HWTIMER_SPARE_CHUNKS (HWTIMER_HOLD + 64)
 #define HWTIMER_AHEAD_CHUNKS 64U
-#define HWTIMER_SUPPLY_CHUNKS 64U
 #define HWTIMER_TRIM_CHUNKS 128U
 #define HWTIMER_SHRINK_BLOCKS 16U
 #define HWTIMER_START_RECORDS 40U
@@ -95,7 +91,6 @@
 #define HWTIMER_SLOTS_CACHED 0U
 #define HWTIMER_SPARE_CHUNKS 0U
 #define HWTIMER_AHEAD_CHUNKS 0U
-#define HWTIMER_SUPPLY_CHUNKS 4U
 #define HWTIMER_TRIM_CHUNKS 4U
 #define HWTIMER_SHRINK_BLOCKS 1U
 #define HWTIMER_START_RECORDS 6U

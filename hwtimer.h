@@ -131,6 +131,8 @@ struct hwtimer_listing {
  *	has not started. Written once
  * @wheel_memory: memory of the wheel's buckets; @start_memory unless the instance has the
  *	whole wheel
+ * @wheel_room: number of entries beyond which the whole wheel has to replace @wheel; U64_MAX: it
+ *	is the whole wheel
  * @table: the records
  * @pool: the chunks
  * @events: events that wait to be read
@@ -167,6 +169,7 @@ struct hwtimer_instance {
 	struct hwtimer_wheel wheel;
 	void *start_memory;
 	void *wheel_memory;
+	u64 wheel_room;
 	struct hwtimer_table table;
 	struct hwtimer_pool pool;
 	struct hwtimer_events events;

@@ -13,9 +13,8 @@
  * hwtimer_notice_enough - check whether as many events wait as readers want
  * @instance: the instance; no lock is needed
  *
- * When the ring is full, or the events reach the limit of timers, or the user's limit has
- * left room for no other timer, no more can come. Then readers are woken whatever the
- * threshold is.
+ * When the ring is full, or the events reach the limit of timers, no more can come. Then
+ * readers are woken whatever the threshold is.
  *
  * Return: whether readers have to be woken for events.
  */

@@ -287,7 +287,7 @@ bool hwtimer_period_describe_next(const struct hwtimer_instance *instance,
 /**
  * hwtimer_period_rearm - make a periodic timer pending again
  * @instance: the instance; its lock is held
- * @index: index of the timer's record; its event was delivered, and is out of the queue
+ * @index: index of the record of a periodic timer whose event was delivered
  * @expirations: number of expirations in the event
  * @now: the time from which the interval counts with HWTIMER_REQ_FIXED_DELAY, ns on the
  *	instance's clock
@@ -296,8 +296,7 @@ bool hwtimer_period_describe_next(const struct hwtimer_instance *instance,
  * hwtimer_supply_reserve() keeps chunks for all periodic timers. In a stopped instance the timer
  * becomes pending, too, so that CANCEL_ALL can hand it back.
  *
- * Return: false if the timer is not periodic or this was its last event; then the caller
- * frees it.
+ * Return: false if this was the timer's last event; then the caller frees it.
  */
 bool hwtimer_period_rearm(struct hwtimer_instance *instance, u32 index,
 			  u32 expirations, u64 now)
@@ -307,8 +306,7 @@ bool hwtimer_period_rearm(struct hwtimer_instance *instance, u32 index,
 	struct hwtimer_record *extension;
 
 	lockdep_assert_held(&instance->lock);
-	if (!hwtimer_record_periodic(record) ||
-	    record->flags & HWTIMER_RECORD_ENDING)
+	if (record->flags & HWTIMER_RECORD_ENDING)
 		return false;
 	extension = extension_of(instance, record);
 	if (extension->count) {

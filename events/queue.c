@@ -71,6 +71,7 @@ unsigned int hwtimer_events_turn(struct hwtimer_instance *instance, u64 now)
 	if (!hwtimer_instance_stopped(instance) &&
 	    !hwtimer_events_full(&instance->events)) {
 		instance->events.parked = false;
+		/* hwtimer_wheel_advance() goes forward; this only rewinds. */
 		hwtimer_wakeup_followed(instance);
 		hwtimer_wakeup_follow(instance, now);
 		found = hwtimer_wheel_advance(&instance->wheel, now, due);

@@ -119,6 +119,7 @@ void hwtimer_turn_chores(struct hwtimer_alarm *alarm)
 	hwtimer_notice_chores(instance);
 	spin_lock(&instance->lock);
 	now = hwtimer_instance_now(instance);
+	/* guard_due() has the chores come in case the clock was set back. */
 	hwtimer_wakeup_follow(instance, now);
 	hwtimer_wakeup_rearm(instance);
 	hwtimer_shrink_trim_some(instance, &surplus);

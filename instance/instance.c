@@ -49,7 +49,7 @@ static void instance_free(struct hwtimer_instance *instance)
 	if (hwtimer_instance_extended(instance))
 		kvfree(instance->wheel_memory);
 	kvfree(instance->start_memory);
-	hwtimer_account_release(instance);
+	hwtimer_account_uncharge(account, instance->charged);
 	kfree(instance);
 	hwtimer_account_put(account);
 }

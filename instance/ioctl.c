@@ -13,7 +13,7 @@
 
 #ifndef HWTIMER_SMALL
 /* What HWTIMER_EVENTS_MAX promises */
-static_assert(HWTIMER_EVENTS - HWTIMER_EVENTS_MAX == 0);
+static_assert(HWTIMER_EVENTS == HWTIMER_EVENTS_MAX);
 static_assert(HWTIMER_HOLD == 256);
 #endif
 
@@ -72,8 +72,8 @@ static long ioctl_setup(struct hwtimer_instance *instance,
 }
 
 /* Does one SCHEDULE, CANCEL or RESCHEDULE. */
-static noinline long ioctl_request(struct hwtimer_instance *instance,
-				   void __user *argument, enum hwtimer_op op)
+static long ioctl_request(struct hwtimer_instance *instance,
+			  void __user *argument, enum hwtimer_op op)
 {
 	struct hwtimer_request __user *user_request = argument;
 	struct hwtimer_request request __uninitialized;

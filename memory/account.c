@@ -254,15 +254,3 @@ void hwtimer_account_returned(struct hwtimer_instance *instance)
 	instance->charged -= lost;
 	hwtimer_account_uncharge(instance->account, lost);
 }
-
-/**
- * hwtimer_account_release - undo the charge for all memory of an instance
- * @instance: an instance that is being freed, which nobody uses any more, and whose
- *	memory is freed but for its own
- *
- * Does not sleep.
- */
-void hwtimer_account_release(struct hwtimer_instance *instance)
-{
-	hwtimer_account_uncharge(instance->account, instance->charged);
-}

@@ -53,7 +53,6 @@ void hwtimer_account_uncharge(struct hwtimer_account *account, u64 bytes);
 
 u64 hwtimer_account_base_bytes(void);
 void hwtimer_account_update(struct hwtimer_instance *instance);
-void hwtimer_account_release(struct hwtimer_instance *instance);
 
 /* ---- start.c ---- */
 

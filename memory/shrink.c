@@ -43,7 +43,7 @@
 static u32 chunks_surplus(const struct hwtimer_instance *instance)
 {
 	static const struct hwtimer_demand nothing;
-	u32 spared = instance->wheel.room == U64_MAX ?
+	u32 spared = hwtimer_instance_extended(instance) ?
 			     HWTIMER_SPARE_CHUNKS :
 			     HWTIMER_START_SPARE_CHUNKS;
 	u32 spares = instance->pool.spares - min(spared, instance->pool.spares);

@@ -91,7 +91,6 @@ static void wheel_prepare(struct hwtimer_instance *instance,
 	wheel->table = &instance->table;
 	wheel->pool = &instance->pool;
 	wheel->rewinds = instance->settings.clock->settable;
-	wheel->room = U64_MAX;
 	hwtimer_wheel_init(wheel, shape, memory,
 			   hwtimer_instance_now(instance));
 }
@@ -121,7 +120,7 @@ static int wheel_begin(struct hwtimer_instance *instance,
 	int err;
 
 	lockdep_assert_held(&instance->setup);
-	if (hwtimer_supply_unwanted() || !hwtimer_memory_allows(bytes) ||
+	if (!hwtimer_memory_allows(bytes) ||
 	    !hwtimer_account_charge(instance->account, bytes))
 		return -ENOMEM;
 	err = wheel_alloc(settings, &shape, &memory, &table);
@@ -130,11 +129,11 @@ static int wheel_begin(struct hwtimer_instance *instance,
 		return err;
 	}
 	wheel_prepare(instance, &wheel, &shape, memory);
-	wheel.room = HWTIMER_START_ENTRIES;
 
 	spin_lock(&instance->lock);
 	WRITE_ONCE(instance->start_memory, memory);
 	instance->wheel_memory = memory;
+	instance->wheel_room = HWTIMER_START_ENTRIES;
 	instance->wheel = wheel;
 	ring_begin(instance, &shape, memory, HWTIMER_START_EVENTS);
 	instance->table = table;
@@ -201,7 +200,7 @@ int hwtimer_whole_get(struct hwtimer_instance *instance,
 	u64 bytes = hwtimer_whole_bytes(&instance->settings);
 	size_t size = wheel_size(shape, HWTIMER_EVENTS);
 
-	if (hwtimer_supply_unwanted() || !hwtimer_memory_allows(bytes) ||
+	if (!hwtimer_memory_allows(bytes) ||
 	    !hwtimer_account_charge(instance->account, bytes))
 		return -ENOMEM;
 	supply->wheel = hwtimer_memory_get(sizeof(*supply->wheel), __GFP_ZERO);
@@ -228,6 +227,7 @@ void hwtimer_whole_use(struct hwtimer_instance *instance,
 	hwtimer_wheel_forward(&instance->wheel, hwtimer_instance_now(instance));
 	hwtimer_wheel_grow(&instance->wheel, supply->wheel);
 	instance->wheel_memory = supply->memory;
+	instance->wheel_room = U64_MAX;
 	ring_begin(instance, shape, supply->memory, HWTIMER_EVENTS);
 	supply->memory = NULL;
 	hwtimer_account_settle(instance,
@@ -255,11 +255,11 @@ void *hwtimer_start_return(struct hwtimer_instance *instance)
 	void *memory = instance->wheel_memory;
 
 	lockdep_assert_held(&instance->lock);
-	hwtimer_wheel_return(&instance->wheel, &start, instance->start_memory,
-			     HWTIMER_START_ENTRIES);
+	hwtimer_wheel_return(&instance->wheel, &start, instance->start_memory);
 	ring_begin(instance, &start, instance->start_memory,
 		   HWTIMER_START_EVENTS);
 	instance->wheel_memory = instance->start_memory;
+	instance->wheel_room = HWTIMER_START_ENTRIES;
 	follow_begin(instance);
 	return memory;
 }

@@ -65,7 +65,7 @@ static bool wheel_crowded(const struct hwtimer_instance *instance,
 	return instance->wheel.entries + demand->timers + demand->moves +
 		       instance->periodic + demand->periodic +
 		       demand->extensions >
-	       instance->wheel.room;
+	       instance->wheel_room;
 }
 
 /*
@@ -77,7 +77,7 @@ static bool wheel_outgrown(const struct hwtimer_instance *instance,
 			   const struct hwtimer_demand *demand)
 {
 	return wheel_crowded(instance, demand) ||
-	       (instance->wheel.room != U64_MAX &&
+	       (!hwtimer_instance_extended(instance) &&
 		records_missing(instance, demand));
 }
 
@@ -94,9 +94,10 @@ static u64 block_bytes(const struct hwtimer_block *block)
 }
 
 /* Charges for @count chunks, and allocates them. Returns 0 or -ENOMEM. May sleep. */
-static int chunks_get(const struct hwtimer_instance *instance,
-		      struct hwtimer_pool *chunks, u32 count)
+static int supply_chunks(const struct hwtimer_instance *instance,
+			 struct hwtimer_supply *supply, u32 count)
 {
+	struct hwtimer_pool *chunks = &supply->chunks;
 	u32 wanted = chunks->chunks + count;
 	int err;
 
@@ -111,26 +112,6 @@ static int chunks_get(const struct hwtimer_instance *instance,
 }
 
 /*
- * Allocates @count chunks, a few at a time; stops when hwtimer_supply_unwanted(). Returns 0 or
- * -ENOMEM. May sleep.
- */
-static int supply_chunks(const struct hwtimer_instance *instance,
-			 struct hwtimer_supply *supply, u32 count)
-{
-	int err = 0;
-
-	while (count && !err) {
-		u32 some = min(count, HWTIMER_SUPPLY_CHUNKS);
-
-		if (hwtimer_supply_unwanted())
-			return -ENOMEM;
-		err = chunks_get(instance, &supply->chunks, some);
-		count -= some;
-	}
-	return err;
-}
-
-/*
  * Charges for a block of up to @slots slots, and allocates it; a smaller one if the
  * account or the memory has no room. Returns 0 or -ENOMEM. May sleep.
  */
@@ -141,8 +122,6 @@ static int supply_block(const struct hwtimer_instance *instance,
 	u64 charged;
 	int err;
 
-	if (hwtimer_supply_unwanted())
-		return -ENOMEM;
 	for (;; count /= 2) {
 		charged = hwtimer_table_block_bytes(count);
 		if (hwtimer_account_charge(instance->account, charged))
@@ -298,8 +277,8 @@ static bool wheel_tidy(struct hwtimer_instance *instance,
 	}
 	if (!wheel_crowded(instance, demand))
 		return false;
-	if (!wheel->sweeping &&
-	    (*swept || entries_live(instance, demand) > wheel->room / 2))
+	if (!wheel->sweeping && (*swept || entries_live(instance, demand) >
+						   instance->wheel_room / 2))
 		return false;
 	*swept = true;
 	hwtimer_wheel_compact(wheel, true);
@@ -430,7 +409,7 @@ supply_ample(const struct hwtimer_instance *instance,
 	};
 
 	return most <= hwtimer_table_spare(&instance->table) &&
-	       entries <= instance->wheel.room &&
+	       entries <= instance->wheel_room &&
 	       (hwtimer_outlook_chunks(&outlook) <= instance->pool.spares ||
 		hwtimer_wheel_chunks(&instance->wheel, entries) <=
 			instance->pool.chunks);

@@ -5,18 +5,7 @@
 #ifndef HWTIMER_SUPPLY_H
 #define HWTIMER_SUPPLY_H
 
-#include <linux/sched/signal.h>
-
 #include "hwtimer.h"
-
-/*
- * Whether the caller must not allocate, because it is being killed. Its requests fail with
- * ENOMEM, which it does not live to see.
- */
-static inline bool hwtimer_supply_unwanted(void)
-{
-	return fatal_signal_pending(current);
-}
 
 /* The maximum number of records: each timer may be periodic, and then has two. */
 static inline u32 hwtimer_records_max(const struct hwtimer_settings *settings)

@@ -127,7 +127,6 @@ static void show_work(struct seq_file *seq, struct hwtimer_instance *instance)
 	show_number(seq, "entries", entries);
 	show_number(seq, "dead", dead);
 	show_number(seq, "walked", stats.walked);
-	show_number(seq, "passed_over", stats.passed_over);
 	show_number(seq, "refiled", stats.refiled);
 	show_number(seq, "cascaded", stats.cascaded);
 	show_number(seq, "removed", stats.removed);

@@ -8,6 +8,8 @@
  * hwtimer_op_deadline_clamp - convert a deadline that is not a time of the clock
  * @time: the deadline: negative, or HWTIMER_NEVER
  *
+ * A function, as gcc would compute this for each timer of a bulk: 3 instructions.
+ *
  * Return: 0, which has passed, or HWTIMER_TICK_NONE. Any context.
  */
 u64 hwtimer_op_deadline_clamp(s64 time)

@@ -21,7 +21,6 @@ void hwtimer_hashed_init(struct hwtimer_wheel *wheel)
 	struct hwtimer_hashed *hashed = &wheel->hashed;
 	u32 i;
 
-	hashed->mask = wheel->nr_buckets - 1;
 	hashed->first = HWTIMER_TICK_NONE;
 	for (i = 0; i < HWTIMER_HASHED_GROUP; i++)
 		hashed->groups[i] = HWTIMER_TICK_NONE;

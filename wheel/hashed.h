@@ -17,7 +17,7 @@ u64 hwtimer_hashed_first(const struct hwtimer_wheel *wheel, u32 *nr);
 static inline u32 hwtimer_hashed_place(const struct hwtimer_wheel *wheel,
 				       u64 tick)
 {
-	return tick & wheel->hashed.mask;
+	return tick & (wheel->nr_buckets - 1);
 }
 
 #endif /* HWTIMER_HASHED_H */

@@ -42,11 +42,8 @@
 
 #include "wheel/hierarchy.h"
 
-/* log2 of how much coarser a level above level 1 is than the one below. */
-#define LEVEL_SHIFT HWTIMER_LEVEL_SHIFT
-
 /* Buckets of each level above the lowest: one bit each in a word. */
-#define LEVEL_BUCKETS (2U << LEVEL_SHIFT)
+#define LEVEL_BUCKETS (2U << HWTIMER_LEVEL_SHIFT)
 #define LEVEL_MASK (LEVEL_BUCKETS - 1)
 
 static_assert(LEVEL_BUCKETS <= 64);
@@ -55,14 +52,7 @@ static_assert(LEVEL_BUCKETS <= 64);
 static unsigned int shift_of(const struct hwtimer_hierarchy *hierarchy,
 			     unsigned int level)
 {
-	return level ? hierarchy->shift + (level - 1) * LEVEL_SHIFT : 0;
-}
-
-/* log2 of the width of a bucket of @level, in ticks. */
-unsigned int hwtimer_hierarchy_shift(const struct hwtimer_wheel *wheel,
-				     unsigned int level)
-{
-	return shift_of(&wheel->hierarchy, level);
+	return level ? hierarchy->shift + (level - 1) * HWTIMER_LEVEL_SHIFT : 0;
 }
 
 /*
@@ -79,7 +69,7 @@ static unsigned int first_shift(const struct hwtimer_shape *shape)
 static unsigned int parents_of(const struct hwtimer_hierarchy *hierarchy,
 			       unsigned int level)
 {
-	return level ? LEVEL_BUCKETS >> LEVEL_SHIFT :
+	return level ? LEVEL_BUCKETS >> HWTIMER_LEVEL_SHIFT :
 		       (hierarchy->mask + 1) >> hierarchy->shift;
 }
 
@@ -100,7 +90,7 @@ unsigned int hwtimer_hierarchy_levels(const struct hwtimer_shape *shape)
 	unsigned int reach = first_shift(shape) + 1;
 	unsigned int levels = 1;
 
-	for (; reach < bits; reach += LEVEL_SHIFT)
+	for (; reach < bits; reach += HWTIMER_LEVEL_SHIFT)
 		levels++;
 	return levels;
 }

@@ -17,8 +17,6 @@
 
 unsigned int hwtimer_hierarchy_levels(const struct hwtimer_shape *shape);
 u32 hwtimer_hierarchy_buckets(const struct hwtimer_shape *shape);
-unsigned int hwtimer_hierarchy_shift(const struct hwtimer_wheel *wheel,
-				     unsigned int level);
 size_t hwtimer_hierarchy_memory(const struct hwtimer_shape *shape);
 void hwtimer_hierarchy_init(struct hwtimer_wheel *wheel, u64 tick);
 void hwtimer_hierarchy_restart(struct hwtimer_wheel *wheel, u64 tick);

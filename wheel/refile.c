@@ -165,7 +165,7 @@ void hwtimer_wheel_rewind(struct hwtimer_wheel *wheel, u64 now)
  * @wheel: the wheel with which an instance starts, whose entries are not being filed anew;
  *	becomes the larger one
  * @larger: a wheel without timers, of the same table, pool and tick; the caller has set its
- *	@room and @rewinds
+ *	@rewinds
  *
  * Files all entries anew, in this hold of the lock: the smaller wheel has no more than
  * HWTIMER_START_BUCKETS buckets, and HWTIMER_START_ENTRIES entries. The pool has the chunks

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The ring of an instance's events: the ids of timers that have expired, in the order in which
- * they did. A data structure only.
+ * they did. A data structure only. It is in this room because memory/ and worker/, which are below
+ * events/, use it, too.
  */
 #ifndef HWTIMER_RING_H
 #define HWTIMER_RING_H

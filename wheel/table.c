@@ -241,9 +241,9 @@ static u32 slots_count(const struct hwtimer_slot *slots)
  * @table: the table; its @lowest is 0 at the first call. Zeroed when all is freed
  * @max: maximum number of blocks to free
  *
- * Return: whether something is left. May sleep.
+ * May sleep.
  */
-bool hwtimer_table_free_some(struct hwtimer_table *table, u32 max)
+void hwtimer_table_free_some(struct hwtimer_table *table, u32 max)
 {
 	u32 i;
 
@@ -251,7 +251,7 @@ bool hwtimer_table_free_some(struct hwtimer_table *table, u32 max)
 		struct hwtimer_slot *slots = table->slots[table->lowest];
 
 		if (!max--)
-			return true;
+			return;
 		table->lowest += slots_count(slots);
 		slots_free(slots);
 		cond_resched();
@@ -265,7 +265,6 @@ bool hwtimer_table_free_some(struct hwtimer_table *table, u32 max)
 	}
 	kvfree(table->start);
 	memset(table, 0, sizeof(*table));
-	return false;
 }
 
 /* Undoes hwtimer_table_init(), and frees all records. May sleep. */

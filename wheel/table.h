@@ -273,7 +273,7 @@ u32 hwtimer_table_survey(const struct hwtimer_table *table, u32 *cursor,
 			 u32 floor);
 bool hwtimer_table_return(struct hwtimer_table *table, u32 floor,
 			  struct hwtimer_table *outgrown);
-bool hwtimer_table_free_some(struct hwtimer_table *table, u32 max);
+void hwtimer_table_free_some(struct hwtimer_table *table, u32 max);
 
 bool hwtimer_table_refill(struct hwtimer_table *table);
 struct hwtimer_record *hwtimer_table_next(const struct hwtimer_table *table,

@@ -158,7 +158,6 @@ static void walk_keep(struct hwtimer_wheel *wheel, struct hwtimer_walk *walk,
 		      struct hwtimer_entry entry, u64 tick)
 {
 	walk->earliest = min(walk->earliest, tick);
-	wheel->stats.passed_over++;
 	hwtimer_queue_add_entry(&walk->kept, wheel->pool, entry);
 }
 
@@ -198,7 +197,7 @@ static noinline void walk_entry(struct hwtimer_wheel *wheel,
 	if (!walk_has_reached(wheel, walk, record)) {
 		walk_file(wheel, walk, entry, record,
 			  hwtimer_record_tick(wheel, record));
-	} else if (walk->expires && record->state == HWTIMER_PENDING) {
+	} else if (walk->expires) {
 		hwtimer_wheel_remove(wheel, record);
 		/* Another old entry may have the stamp that the record has now. */
 		hwtimer_record_become(record, HWTIMER_EXPIRED);

@@ -247,29 +247,21 @@ u64 hwtimer_wheel_next(const struct hwtimer_wheel *wheel)
  * @wheel: the wheel; without entries and not busy. Becomes the small one
  * @shape: tick, kind and size of the small wheel: HWTIMER_HOLD buckets at most
  * @memory: hwtimer_wheel_memory() bytes for it, aligned to a cache line
- * @room: its @room
  *
  * The memory of the larger wheel is no longer used.
  */
 void hwtimer_wheel_return(struct hwtimer_wheel *wheel,
-			  const struct hwtimer_shape *shape, void *memory,
-			  u64 room)
+			  const struct hwtimer_shape *shape, void *memory)
 {
-	struct hwtimer_wheel_stats stats = wheel->stats;
-	const struct hwtimer_table *table = wheel->table;
-	struct hwtimer_pool *pool = wheel->pool;
-	u64 tick = wheel->current_tick;
-	bool rewinds = wheel->rewinds;
+	u64 now = hwtimer_wheel_time_of(wheel, wheel->current_tick);
 
-	memset(wheel, 0, sizeof(*wheel));
-	wheel->table = table;
-	wheel->pool = pool;
-	wheel->rewinds = rewinds;
-	wheel->room = room;
-	wheel->stats = stats;
-	hwtimer_wheel_init(wheel, shape, memory, 0);
-	wheel->current_tick = tick;
-	hwtimer_kind_restart(wheel, tick);
+	*wheel = (struct hwtimer_wheel){
+		.table = wheel->table,
+		.pool = wheel->pool,
+		.rewinds = wheel->rewinds,
+		.stats = wheel->stats,
+	};
+	hwtimer_wheel_init(wheel, shape, memory, now);
 }
 
 /**
@@ -318,7 +310,7 @@ u64 hwtimer_wheel_stride(const struct hwtimer_wheel *wheel)
 {
 	if (hwtimer_is_hashed(wheel))
 		return HWTIMER_TICK_NONE;
-	return wheel->shape.tick << hwtimer_hierarchy_shift(wheel, 1);
+	return wheel->shape.tick << wheel->hierarchy.shift;
 }
 
 /**

@@ -75,7 +75,6 @@ struct hwtimer_walk {
 /**
  * struct hwtimer_wheel_stats - counters of what the wheel has done so far
  * @walked: entries visited
- * @passed_over: visited entries left in their bucket
  * @refiled: visited entries of postponed timers, moved on to their new tick
  * @cascaded: visited entries moved down to a lower level
  * @removed: visited entries that were dead, and were removed
@@ -83,7 +82,6 @@ struct hwtimer_walk {
  */
 struct hwtimer_wheel_stats {
 	u64 walked;
-	u64 passed_over;
 	u64 refiled;
 	u64 cascaded;
 	u64 removed;
@@ -135,12 +133,10 @@ struct hwtimer_scale {
  * struct hwtimer_hashed - state of a hashed wheel besides its buckets, HWTIMER_HASHED_MAX at most
  * @groups: the earliest tick of the buckets of each group
  * @first: the earliest tick of all groups
- * @mask: number of buckets minus 1
  */
 struct hwtimer_hashed {
 	u64 groups[HWTIMER_HASHED_GROUP];
 	u64 first;
-	u32 mask;
 };
 
 #define HWTIMER_LEVELS_MAX 12
@@ -232,8 +228,6 @@ struct hwtimer_refile {
  * @entries: number of entries in all buckets, live and dead
  * @soonest: the entries since the caller last set this to HWTIMER_TICK_NONE have not made
  *	hwtimer_wheel_next() earlier than this tick
- * @room: number of entries from which on hwtimer_wheel_grow() must replace the wheel;
- *	U64_MAX: never. The wheel does not look at it
  * @postponed: number of live entries whose timers have moved to a later tick
  * @walk: the walk of the due bucket
  * @ahead: the walk of the bucket that moves down before it is due
@@ -258,7 +252,6 @@ struct hwtimer_wheel {
 	u64 current_tick;
 	u64 entries;
 	u64 soonest;
-	u64 room;
 	u64 postponed;
 	struct hwtimer_walk walk;
 	struct hwtimer_walk ahead;
@@ -339,8 +332,7 @@ void hwtimer_wheel_init(struct hwtimer_wheel *wheel,
 void hwtimer_wheel_grow(struct hwtimer_wheel *wheel,
 			struct hwtimer_wheel *larger);
 void hwtimer_wheel_return(struct hwtimer_wheel *wheel,
-			  const struct hwtimer_shape *shape, void *memory,
-			  u64 room);
+			  const struct hwtimer_shape *shape, void *memory);
 void hwtimer_wheel_drain(struct hwtimer_wheel *wheel);
 
 u64 hwtimer_wheel_tick_at(const struct hwtimer_wheel *wheel, u64 now);

@@ -189,8 +189,10 @@ static void queue_del(struct hwtimer_tenant_queue *own)
 /* Whether a tenant is in the queues by clock, if it has an alarm. */
 static bool tenant_rests(const struct hwtimer_tenant *tenant)
 {
+	const struct hwtimer_job *running = tenant->worker->running;
+
 	return RB_EMPTY_NODE(&tenant->place.node) &&
-	       tenant->worker->served != tenant;
+	       !(running && running->tenant == tenant);
 }
 
 /*
@@ -270,11 +272,9 @@ static struct timerqueue_node *first_due(struct timerqueue_head *queue, s64 now)
 
 /*
  * Moves tenants with alarms on a clock that are due to the ready queue, HWTIMER_COLLECT at
- * most. If more are due, later calls move them. As long as one is alone, it is in @only
- * instead.
+ * most. If more are due, later calls move them.
  */
-static void queue_collect(struct hwtimer_worker_queue *queue, s64 time,
-			  struct hwtimer_tenant **only)
+static void queue_collect(struct hwtimer_worker_queue *queue, s64 time)
 {
 	unsigned int left = HWTIMER_COLLECT;
 	struct timerqueue_node *node;
@@ -286,13 +286,6 @@ static void queue_collect(struct hwtimer_worker_queue *queue, s64 time,
 				->tenant;
 
 		tenant_withdraw(tenant);
-		if (!*only && !timerqueue_getnext(&queue->worker->ready)) {
-			*only = tenant;
-			continue;
-		}
-		if (*only)
-			tenant_make_ready(*only);
-		*only = NULL;
 		tenant_make_ready(tenant);
 	}
 }
@@ -325,8 +318,7 @@ static struct hwtimer_alarm *alarm_of(struct timerqueue_node *node)
 }
 
 /* As queue_collect(), for the alarms of a tenant. */
-static void tenant_collect(struct hwtimer_tenant_queue *own, s64 time,
-			   struct hwtimer_alarm **only)
+static void tenant_collect(struct hwtimer_tenant_queue *own, s64 time)
 {
 	struct hwtimer_tenant *tenant = own->tenant;
 	unsigned int left = HWTIMER_COLLECT;
@@ -337,13 +329,6 @@ static void tenant_collect(struct hwtimer_tenant_queue *own, s64 time,
 		struct hwtimer_alarm *alarm = alarm_of(node);
 
 		alarm_del(own, alarm);
-		if (!*only && !timerqueue_getnext(&tenant->ready)) {
-			*only = alarm;
-			continue;
-		}
-		if (*only)
-			alarm_make_ready(tenant, *only);
-		*only = NULL;
 		alarm_make_ready(tenant, alarm);
 	}
 }
@@ -352,21 +337,18 @@ static void tenant_collect(struct hwtimer_tenant_queue *own, s64 time,
 struct hwtimer_alarm *hwtimer_tenant_pick(struct hwtimer_tenant *tenant,
 					  u64 now)
 {
-	struct hwtimer_alarm *alarm = NULL;
+	struct hwtimer_alarm *alarm;
 	struct timerqueue_node *node;
 	unsigned int clock;
 
 	for_each_set_bit(clock, &tenant->clocks, HWTIMER_CLOCKS)
-		tenant_collect(&tenant->queues[clock], clock_time(clock, now),
-			       &alarm);
-	if (!alarm) {
-		node = timerqueue_getnext(&tenant->ready);
-		if (!node)
-			return NULL;
-		timerqueue_del(&tenant->ready, node);
-		alarm = alarm_of(node);
-		alarm->ready = false;
-	}
+		tenant_collect(&tenant->queues[clock], clock_time(clock, now));
+	node = timerqueue_getnext(&tenant->ready);
+	if (!node)
+		return NULL;
+	timerqueue_del(&tenant->ready, node);
+	alarm = alarm_of(node);
+	alarm->ready = false;
 	tenant->job_rank = max(tenant->job_rank, alarm->job->rank);
 	return alarm;
 }
@@ -389,14 +371,12 @@ static struct hwtimer_tenant *worker_first(struct hwtimer_worker *worker)
 struct hwtimer_tenant *hwtimer_tenant_next(struct hwtimer_worker *worker,
 					   u64 now)
 {
-	struct hwtimer_tenant *only = NULL;
 	unsigned int clock;
 
 	lockdep_assert_held(&worker->lock);
 	for_each_set_bit(clock, &worker->clocks, HWTIMER_CLOCKS)
-		queue_collect(&worker->queues[clock], clock_time(clock, now),
-			      &only);
-	return only ?: worker_first(worker);
+		queue_collect(&worker->queues[clock], clock_time(clock, now));
+	return worker_first(worker);
 }
 
 /* Puts an alarm into its tenant's queue of its clock, unless it is in one for an earlier time. */

@@ -39,7 +39,7 @@ struct hwtimer_tenant_queue {
  * @ready: alarms that are due, by the rank of their jobs, which stands in their times
  * @job_rank: the rank of the job that was picked last, or a higher one that was picked before
  * @rank: the tenant's place among those that are due: the lowest is served first; 0: it was
- *	neither served nor had to wait yet
+ *	not due yet
  * @place: entry in the worker's queue of tenants that are due, by @rank
  * @spent: time that the worker has spent for the tenant, ns
  *
@@ -85,7 +85,6 @@ struct hwtimer_worker_queue {
  * @clocks: the clocks whose queue is not empty
  * @ready: tenants that have an alarm that is due, by their rank
  * @rank: the rank of the tenant that was picked last, or a higher one that was picked before
- * @served: the tenant whose job is being served; NULL: none
  * @running: the job that is being served; NULL: none
  * @sleeping: the worker found no due alarm and armed the hrtimers; a kick that changes
  *	the first alarm of a queue arms that queue's hrtimer anew
@@ -102,7 +101,6 @@ struct hwtimer_worker {
 	unsigned long clocks;
 	struct timerqueue_head ready;
 	u64 rank;
-	const struct hwtimer_tenant *served;
 	const struct hwtimer_job *running;
 	bool sleeping;
 	u64 wakeups;

@@ -127,7 +127,6 @@ static void worker_end_slice(struct hwtimer_worker *worker,
 
 	hwtimer_tenant_charge(worker, job);
 	worker->running = NULL;
-	worker->served = NULL;
 	hwtimer_tenant_return(job->tenant);
 	if (unlikely(left)) {
 		raw_spin_unlock(&worker->lock);
@@ -142,7 +141,6 @@ static void worker_serve(struct hwtimer_worker *worker,
 {
 	struct hwtimer_job *job = alarm->job;
 
-	worker->served = job->tenant;
 	worker->running = job;
 	worker_count_wakeup(worker, job);
 	raw_spin_unlock(&worker->lock);

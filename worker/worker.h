@@ -132,8 +132,7 @@ struct hwtimer_alarm {
  * @wakeups: number of wake-ups of the worker after which it served this job
  * @served_at: number of the wake-up after which the worker last served this job
  * @rank: the job's place among those of its tenant that are due: the lowest is served
- *	first; 0: it was neither served nor had to wait yet. Grows by the time that the
- *	job's slices take
+ *	first; 0: it was not due yet. Grows by the time that the job's slices take
  * @spent: time that the worker has spent in this job's slices, ns
  * @left: called when the worker has ended the slice of this job that is running; NULL: the
  *	job was not detached, or no slice ran then

@@ -1385,7 +1385,7 @@ static bool has_memory(const struct hwtimer_instance *instance,
 			       demand->extensions &&
 	       instance->wheel.entries + demand->timers + demand->moves +
 			       periodic <=
-		       instance->wheel.room &&
+		       instance->wheel_room &&
 	       hwtimer_wheel_reserve(&instance->wheel, &outlook) <=
 		       instance->pool.spares;
 }
@@ -1406,7 +1406,7 @@ static void check_shortages(struct kunit *test,
 {
 	u32 spare = hwtimer_table_spare(&instance->table);
 	u32 spares = instance->pool.spares;
-	u64 room = instance->wheel.room;
+	u64 room = instance->wheel_room;
 	u32 few;
 
 	/* A killed thread gets no memory, so hwtimer_supply_reserve() only looks at the numbers. */
@@ -1417,17 +1417,17 @@ static void check_shortages(struct kunit *test,
 	}
 	instance->pool.spares = U32_MAX;
 	for (few = 0; few < 4 * HWTIMER_HOLD; few++) {
-		instance->wheel.room = instance->wheel.entries + few;
+		instance->wheel_room = instance->wheel.entries + few;
 		check_memory(test, instance, demand);
 	}
-	instance->wheel.room = U64_MAX;
+	instance->wheel_room = U64_MAX;
 	for (few = 0; few < spare; few++) {
 		instance->table.retired += few;
 		check_memory(test, instance, demand);
 		instance->table.retired -= few;
 	}
 	fake_revive();
-	instance->wheel.room = room;
+	instance->wheel_room = room;
 	instance->pool.spares = spares;
 }
 

@@ -430,8 +430,8 @@ static bool table_return(struct kunit *test, struct hwtimer_table *table)
 	}
 	ret = hwtimer_table_return(table, floor, &outgrown);
 	KUNIT_EXPECT_EQ(test, ret, hwtimer_table_small(table));
-	while (hwtimer_table_free_some(&outgrown, 1))
-		;
+	while (hwtimer_table_end(&outgrown))
+		hwtimer_table_free_some(&outgrown, 1);
 	return ret;
 }
 
