@@ -282,6 +282,40 @@ TEST_F(hwtimer, owners_are_shown)
 	EXPECT_TRUE(says("only root"));
 }
 
+/* Has this process and its children see @text as what debugfs says of the instances. */
+static bool fake_instances(const char *text)
+{
+	if (unshare(CLONE_NEWNS) ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("none", "/sys/kernel", "ramfs", 0, NULL) ||
+	    mkdir("/sys/kernel/debug", 0700) ||
+	    mkdir("/sys/kernel/debug/hwtimer", 0700) ||
+	    creat("/sys/kernel/debug/hwtimer/instances", 0400) < 0)
+		return false;
+	return write_file("/sys/kernel/debug/hwtimer/instances", text);
+}
+
+/* What a worker has spent for an owner is told with each of its instances, and counts once. */
+TEST(owners_are_added_up)
+{
+	static const char instances[] =
+		"pending\tbytes\tthread\tuid\tcgroup\ttenant_spent\n"
+		"1\t10\t100\t0\t4000000007\t1000\n"
+		"2\t20\t100\t1000\t4000000007\t50\n"
+		"4\t40\t101\t0\t4000000007\t2000\n"
+		"8\t80\t100\t0\t4000000007\t1000\n"
+		"16\t160\t0\t0\t4000000007\t0\n"
+		"32\t320\t101\t0\t4000000008\t400000\n";
+
+	ASSERT_TRUE(fake_instances(instances));
+	EXPECT_EQ(0, run_tool("owners | tr -s ' '"));
+	EXPECT_STREQ(" UID INSTANCES TIMERS MEMORY TIME CGROUP\n"
+		     " 0 1 32 320B 400us 4000000008\n"
+		     " 0 4 29 290B 3.00us 4000000007\n"
+		     " 1000 1 2 20B 50ns 4000000007\n",
+		     output);
+}
+
 TEST_F(hwtimer, watch_shows_this_process)
 {
 	char line[64];

@@ -80,6 +80,8 @@ static void read_all(void)
 			.time = table_number(&table, "tenant_spent"),
 		};
 	}
+	if (ferror(table.file))
+		err(1, "%s", INSTANCES);
 	table_close(&table);
 }
 
