@@ -29,8 +29,9 @@
  *
  * Results. An ioctl returns 0 or a positive number, or -1 with errno. Errors of any ioctl: EFAULT
  * (an address cannot be read or written), ENOTTY (an unknown command), EINVAL and E2BIG (size,
- * see above). ENOMEM means that a memory cgroup or the user is at its limit, or that the machine
- * has no room for another thread. No process is killed to get memory for timers.
+ * see above). ENOMEM means that the machine is short of memory, that a memory cgroup or the user is
+ * at its limit, or that the machine has no room for another thread. No process is killed to get
+ * memory for timers.
  *
  * All instances that one user has opened together have a limit of memory, the module's
  * parameter max_memory_user. The opener stays charged, whoever uses the descriptor. A process
@@ -645,7 +646,7 @@ struct hwtimer_ack {
  *
  * In a thread of io_uring's own (IORING_SETUP_SQPOLL, IOSQE_ASYNC), a command may end as at a
  * signal although none came, but only after it has done something: SUBMIT and BULK return how far
- * they came, and a page of LIST is shorter.
+ * they came, and a page of LIST or CANCEL_ALL is shorter.
  *
  * io_uring gives no order to entries: where a command needs another one to be done before, such
  * as SETUP, link them. An error of a command cancels what is linked to it; a result above 0

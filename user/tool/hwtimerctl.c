@@ -198,7 +198,7 @@ static bool module_loaded(bool unknown)
 	"start the container with --device /dev/hwtimer"
 #define NO_PERMISSION                                         \
 	"no permission: run hwtimerctl as root, or join the " \
-	"group hwtimer; see \"UDEV\" in hwtimerctl(1)"
+	"group hwtimer; see hwtimer(4)"
 #define NOT_PERMITTED                                   \
 	"not permitted here: start the container with " \
 	"--device /dev/hwtimer, or the service with "   \
