@@ -7,7 +7,6 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/poll.h>
-#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/uio.h>
 

@@ -3,7 +3,6 @@
  * The ioctls: copies the arguments in, checks them, calls the rooms below, and copies the
  * results out. The arguments come unchecked from user space.
  */
-#include <linux/nospec.h>
 #include <linux/uaccess.h>
 
 #include "hwtimer.h"

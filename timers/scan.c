@@ -13,7 +13,6 @@
 #include <linux/minmax.h>
 #include <linux/nospec.h>
 #include <linux/pagemap.h>
-#include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
 #include "timers/hold.h"
