@@ -130,7 +130,8 @@ enum hwtimer_clock {
  * struct hwtimer_setup - HWTIMER_IOC_SETUP: choose the settings of the instance
  * @tick: ns, 10 us to 1 h; 0 means the default of 1 ms
  * @timers: limit of timers, up to 134,217,728; 0 means the default of 1,048,576. The limit
- *	counts pending timers, and events that wait to be read or acknowledged
+ *	counts pending timers, and events that wait to be read or acknowledged. The whole wheel
+ *	takes 4 MiB more with the highest limit than with the default
  * @buckets: buckets of the wheel's lowest level, each a tick wide: 8 to 1,048,576, rounded up to a
  *	power of two; 0 means the default of 4,096. Longer delays are for coarser levels, from which
  *	a timer moves down at most once per level
