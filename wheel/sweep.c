@@ -1,89 +1,71 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Removes dead entries before their ticks, and moves postponed ones: those at the front of the
- * next bucket, before the worker goes to sleep, and those of all buckets, by a compaction.
+ * Removes dead entries before their ticks, and moves postponed ones: those of the next buckets,
+ * before the worker goes to sleep, and those of all buckets, by a compaction.
  */
 #include "wheel/walk.h"
 
-/* Whether all entries of a queue's first chunk are dead. */
-static bool head_dead(const struct hwtimer_wheel *wheel,
-		      const struct hwtimer_queue *queue)
-{
-	unsigned int i;
-
-	for (i = queue->first; i < hwtimer_queue_end(queue, queue->head); i++) {
-		struct hwtimer_entry entry = queue->head->entries[i];
-
-		if (hwtimer_entry_alive(hwtimer_table_record(wheel->table,
-							     entry.index),
-					entry))
-			return false;
-	}
-	return true;
-}
-
-/* Removes a queue's first chunk, all of it dead. Returns the number of its entries. */
-static unsigned int head_remove(struct hwtimer_wheel *wheel,
-				struct hwtimer_queue *queue)
-{
-	unsigned int dead =
-		hwtimer_queue_end(queue, queue->head) - queue->first;
-
-	hwtimer_queue_drop_head(queue, wheel->pool);
-	hwtimer_wheel_removed(wheel, dead);
-	wheel->stats.walked += dead;
-	return dead;
-}
-
 /*
  * Whether a timer of a queue's first chunk may be due at @tick, the earliest of its bucket. Those
- * that have been moved to a later time are not, nor are those of later rounds. The queue is not
- * empty: a walk that has no more entries has ended.
+ * that have been moved to a later time are not, nor are those of later rounds. If none is due,
+ * the dead entries are marked, and *@live is the number of the others.
  */
 static bool head_due(const struct hwtimer_wheel *wheel,
-		     const struct hwtimer_queue *queue, u64 tick)
+		     const struct hwtimer_queue *queue, u64 tick,
+		     unsigned int *live)
 {
+	struct hwtimer_chunk *chunk = queue->head;
+	/* No chunk: its entry was left out, see hwtimer_queue_add_entry(). */
+	unsigned int end = chunk ? hwtimer_queue_end(queue, chunk) : 0;
 	unsigned int i;
 
-	for (i = queue->first; i < hwtimer_queue_end(queue, queue->head); i++) {
-		struct hwtimer_entry entry = queue->head->entries[i];
+	*live = 0;
+	for (i = queue->first; i < end; i++) {
+		struct hwtimer_entry entry = chunk->entries[i];
 		const struct hwtimer_record *record =
 			hwtimer_table_record(wheel->table, entry.index);
 
-		if (hwtimer_entry_alive(record, entry) &&
-		    hwtimer_record_tick(wheel, record) <= tick)
+		if (!hwtimer_entry_alive(record, entry)) {
+			chunk->dead |= BIT(i);
+			continue;
+		}
+		if (hwtimer_record_tick(wheel, record) <= tick)
 			return true;
+		++*live;
 	}
 	return false;
 }
 
 /*
+ * Whether a skim leaves bucket @nr alone: a walk would take many steps, and the bucket is on a
+ * level above the lowest, and so far away that its entries cannot move down yet.
+ */
+static bool skim_spares(const struct hwtimer_wheel *wheel, u32 nr)
+{
+	const struct hwtimer_queue *queue = &wheel->buckets[nr].entries;
+
+	return nr >= wheel->shape.buckets && queue->head != queue->tail &&
+	       !hwtimer_kind_cascades(wheel, nr);
+}
+
+/*
  * One step of a skim in bucket @nr, whose earliest tick @tick comes next. Returns how much of the
- * budget it took; 0: a timer may be due then.
+ * budget it took; 0: the skim ends.
  */
 static unsigned int skim_step(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
 {
-	struct hwtimer_queue *queue = &wheel->buckets[nr].entries;
-	struct hwtimer_walk *sweep = &wheel->sweep;
+	const struct hwtimer_queue *queue = &wheel->buckets[nr].entries;
+	unsigned int live;
 
-	/* Each entry of a chunk for which head_due() is asked is looked at twice. */
-	if (sweep->active) {
-		if (sweep->bucket != nr)
-			return hwtimer_walk_step(wheel, sweep);
-		if (head_due(wheel, &sweep->source, tick))
-			return 0;
-		return 2 * hwtimer_walk_step(wheel, sweep);
-	}
-	if (hwtimer_queue_empty(queue)) {
-		hwtimer_kind_settle(wheel, nr, HWTIMER_TICK_NONE);
-		return 1;
-	}
-	if (head_dead(wheel, queue))
-		return head_remove(wheel, queue);
-	if (head_due(wheel, queue, tick))
+	if (skim_spares(wheel, nr))
 		return 0;
-	hwtimer_walk_begin(wheel, sweep, nr, wheel->current_tick);
-	return 2 * hwtimer_walk_step(wheel, sweep);
+	if (wheel->sweep.bucket == nr && wheel->sweep.active)
+		return hwtimer_walk_step(wheel, &wheel->sweep);
+	if (head_due(wheel, queue, tick, &live))
+		return 0;
+	hwtimer_walk_begin(wheel, &wheel->ahead, nr, wheel->current_tick);
+	/* The walk looks at the live entries again. */
+	return live + hwtimer_walk_step(wheel, &wheel->ahead);
 }
 
 /**
@@ -92,10 +74,9 @@ static unsigned int skim_step(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
  * @max: maximum number of entries to visit
  *
  * The worker calls this before it goes to sleep, so that it seldom wakes up for timers that were
- * cancelled or moved to a later time: one wake-up deals with up to @max of them. Of dead entries,
- * only whole chunks are removed, so that no bucket is left with a chunk that has gaps in front. For
- * what is moved, and for what stays in its bucket, a walk begins, the same as of a compaction,
- * which goes on with it.
+ * cancelled or moved to a later time: one wake-up deals with up to @max of them. If a bucket has
+ * more, the wheel is busy, and the next turn goes on with the walk of that bucket. Otherwise new
+ * timers of the bucket would wait behind the others, until it is due.
  */
 void hwtimer_wheel_skim(struct hwtimer_wheel *wheel, unsigned int max)
 {

@@ -10,6 +10,10 @@
 
 #include "wheel/walk.h"
 
+#ifdef HWTIMER_CHECKED
+u64 hwtimer_entry_looks;
+#endif
+
 /* Starts to fetch the records of entries @begin to @end - 1. */
 static __always_inline void chunk_fetch(const struct hwtimer_wheel *wheel,
 					const struct hwtimer_chunk *chunk,

@@ -16,6 +16,21 @@ static inline u64 hwtimer_record_tick(const struct hwtimer_wheel *wheel,
 				  record->deadline, record->align);
 }
 
+#ifdef HWTIMER_CHECKED
+/* The number of calls of hwtimer_entry_alive() since the module was loaded */
+extern u64 hwtimer_entry_looks;
+
+static inline void hwtimer_entry_looked(void)
+{
+	WRITE_ONCE(hwtimer_entry_looks, READ_ONCE(hwtimer_entry_looks) + 1);
+}
+#else
+/* Only a build with the KUnit suites counts this. */
+static inline void hwtimer_entry_looked(void)
+{
+}
+#endif
+
 /*
  * An entry is alive if its record still has the timer that the entry was made for. After
  * 2^32 changes of the stamp, an old entry matches again, so the state is checked, too.
@@ -23,6 +38,7 @@ static inline u64 hwtimer_record_tick(const struct hwtimer_wheel *wheel,
 static inline bool hwtimer_entry_alive(const struct hwtimer_record *record,
 				       struct hwtimer_entry entry)
 {
+	hwtimer_entry_looked();
 	return record->stamp == entry.stamp && record->state == HWTIMER_PENDING;
 }
 

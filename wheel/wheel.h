@@ -230,8 +230,8 @@ struct hwtimer_refile {
  *	hwtimer_wheel_next() earlier than this tick
  * @postponed: number of live entries whose timers have moved to a later tick
  * @walk: the walk of the due bucket
- * @ahead: the walk of the bucket that moves down before it is due
- * @sweep: the walk of a compaction or of a skim, see wheel/sweep.c
+ * @ahead: the walk of a bucket before it is due: it moves down, or a skim has begun it
+ * @sweep: the walk of a compaction
  * @sweep_next: the bucket at which the compaction goes on
  * @sweeping: a compaction is under way
  * @finds_dead: the last chunk that was walked had a dead entry

@@ -12,6 +12,7 @@
 #include "random.h"
 #include "wheel/hashed.h"
 #include "wheel/hierarchy.h"
+#include "wheel/walk.h"
 
 #define TICK 1000ULL
 #define HOUR (3600ULL * NSEC_PER_SEC)
@@ -426,6 +427,143 @@ static void skim_passes_over_later_rounds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, oracle->wheel.entries, 51);
 	oracle_turn(oracle, 200 * BUCKETS * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->expired, 51);
+}
+
+/* Skims, and checks that it looks at no more entries than it may. Returns how many it did. */
+static u64 skim_bounded(struct oracle *oracle, unsigned int max)
+{
+	u64 looks = hwtimer_entry_looks;
+
+	hwtimer_wheel_skim(&oracle->wheel, max);
+	looks = hwtimer_entry_looks - looks;
+	KUNIT_ASSERT_LE(oracle->test, looks, max);
+	return looks;
+}
+
+/*
+ * Skims buckets of one chunk each, whose timers were postponed, but for the first @dead, which were
+ * cancelled. Their records are used again, so only a look at each of these entries shows that it
+ * is dead.
+ */
+static void skim_chunks(struct kunit *test, unsigned int dead)
+{
+	struct oracle *oracle = create(test, BUCKETS, 0);
+	unsigned int i, j;
+
+	for (i = 1; i <= 20; i++) {
+		for (j = 0; j < dead; j++)
+			oracle_cancel(oracle,
+				      oracle_schedule(oracle, i * TICK));
+		for (; j < HWTIMER_CHUNK_ENTRIES; j++)
+			oracle_move(oracle, oracle_schedule(oracle, i * TICK),
+				    (200 + i) * TICK);
+	}
+	KUNIT_EXPECT_GE(test, skim_bounded(oracle, HWTIMER_HOLD),
+			HWTIMER_HOLD / 2);
+}
+
+static void skim_looks_at_few_dead_entries(struct kunit *test)
+{
+	skim_chunks(test, HWTIMER_CHUNK_ENTRIES - 1);
+}
+
+static void skim_looks_at_few_postponed_timers(struct kunit *test)
+{
+	skim_chunks(test, 0);
+}
+
+/* As the worker does: turns the wheel, and skims if nothing was due, until it may sleep. */
+static void turn_and_skim(struct oracle *oracle, u64 tick)
+{
+	do {
+		oracle_turn(oracle, tick * TICK);
+		skim_bounded(oracle, HWTIMER_HOLD);
+	} while (hwtimer_wheel_next(&oracle->wheel) <= tick);
+}
+
+/* How many turns it takes until the first of the timers that are due at @tick expires */
+static unsigned int turns_until_due(struct oracle *oracle, u64 tick)
+{
+	unsigned int turns = 1;
+
+	while (!hwtimer_wheel_advance(&oracle->wheel, tick * TICK, oracle->due))
+		turns++;
+	return turns;
+}
+
+/*
+ * A skim moves postponed timers out of the bucket of ticks 64 to 71, more than it may look at.
+ * Timers that come to that bucket then must not have to move down when its first one is due.
+ */
+static void skim_leaves_no_bucket_half_moved(struct kunit *test)
+{
+	struct oracle *oracle =
+		create_kind(test, HWTIMER_KIND_HIERARCHICAL, BUCKETS);
+	unsigned int i;
+
+	for (i = 0; i < 2 * HWTIMER_HOLD; i++)
+		oracle_move(oracle, oracle_schedule(oracle, 64 * TICK),
+			    5000 * TICK);
+	turn_and_skim(oracle, 40);
+	for (i = 0; i < 1000; i++)
+		oracle_schedule(oracle, (65 + i % 7) * TICK);
+	for (i = 41; i < 65; i++)
+		if (hwtimer_wheel_next(&oracle->wheel) <= i)
+			turn_and_skim(oracle, i);
+	KUNIT_EXPECT_EQ(test, turns_until_due(oracle, 65), 1);
+	KUNIT_EXPECT_EQ(test, oracle->wheel.stats.cascaded, 0);
+}
+
+/* The same if the bucket has a crowd already, whose first timer was cancelled. */
+static void skim_leaves_a_crowd_to_move_down_ahead(struct kunit *test)
+{
+	struct oracle *oracle =
+		create_kind(test, HWTIMER_KIND_HIERARCHICAL, BUCKETS);
+	struct hwtimer_wheel *wheel = &oracle->wheel;
+	struct oracle_timer *first;
+	unsigned int i, expired;
+
+	/* A turn removes these, and then has no time for the crowd. */
+	for (i = 0; i < HWTIMER_HOLD - HWTIMER_CHUNK_ENTRIES; i++)
+		oracle_schedule(oracle, 40 * TICK);
+	while (oracle->nr_live)
+		oracle_cancel(oracle, oracle->live[0]);
+	first = oracle_schedule(oracle, 64 * TICK);
+	for (i = 0; i < 1000; i++)
+		oracle_schedule(oracle, (65 + i % 7) * TICK);
+	oracle_cancel(oracle, first);
+	expired = hwtimer_wheel_advance(wheel, 40 * TICK, oracle->due);
+	KUNIT_ASSERT_EQ(test, expired, 0);
+	hwtimer_wheel_skim(wheel, HWTIMER_HOLD);
+	for (i = 40; i < 64; i++)
+		if (hwtimer_wheel_next(wheel) <= i)
+			turn_and_skim(oracle, i);
+	KUNIT_EXPECT_EQ(test, wheel->stats.cascaded, 1000);
+}
+
+/*
+ * The first timer of a crowd that is far away was cancelled. Skims do not pass over the crowd, and
+ * go on with what is near.
+ */
+static void skim_spares_a_crowd_far_away(struct kunit *test)
+{
+	struct oracle *oracle =
+		create_kind(test, HWTIMER_KIND_HIERARCHICAL, BUCKETS);
+	struct oracle_timer *first = oracle_schedule(oracle, 100000 * TICK);
+	u64 walked;
+	unsigned int i;
+
+	for (i = 0; i < 2 * HWTIMER_HOLD; i++)
+		oracle_schedule(oracle, 100001 * TICK);
+	oracle_cancel(oracle, first);
+	walked = oracle->wheel.stats.walked;
+	turn_and_skim(oracle, 40);
+	KUNIT_EXPECT_EQ(test, oracle->wheel.stats.walked, walked);
+	oracle_cancel(oracle, oracle_schedule(oracle, 50 * TICK));
+	turn_and_skim(oracle, 45);
+	KUNIT_EXPECT_GT(test, hwtimer_wheel_next(&oracle->wheel), 50);
+	oracle_turn(oracle, 100001 * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->nr_live, 0);
 }
 
 static void later_deadline_writes_no_entry(struct kunit *test)
@@ -1549,9 +1687,8 @@ static void random_request(struct oracle *oracle)
 		else if (random_below(&random_state, 2))
 			hwtimer_wheel_compact(&oracle->wheel, true);
 		else
-			hwtimer_wheel_skim(&oracle->wheel,
-					   1 + random_below(&random_state,
-							    100));
+			skim_bounded(oracle,
+				     1 + random_below(&random_state, 100));
 	}
 }
 
@@ -1940,6 +2077,11 @@ static struct kunit_case wheel_test_cases[] = {
 	KIND_CASE(skim_goes_on_to_the_first_live_timer),
 	KIND_CASE(skim_moves_postponed_timers),
 	KIND_CASE(skim_passes_over_later_rounds),
+	KIND_CASE(skim_looks_at_few_dead_entries),
+	KIND_CASE(skim_looks_at_few_postponed_timers),
+	KUNIT_CASE(skim_leaves_no_bucket_half_moved),
+	KUNIT_CASE(skim_leaves_a_crowd_to_move_down_ahead),
+	KUNIT_CASE(skim_spares_a_crowd_far_away),
 	KIND_CASE(later_deadline_writes_no_entry),
 	KIND_CASE(earlier_deadline_leaves_a_dead_entry),
 	KIND_CASE(moved_timers_expire_by_tick_in_a_late_turn),
