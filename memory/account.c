@@ -32,33 +32,12 @@ module_param(max_memory_user, uint, 0444);
 MODULE_PARM_DESC(max_memory_user,
 		 "Limit of memory of a user's instances, MiB; 0: an eighth");
 
-/* Bytes; constant once the module is loaded, except in unit tests */
-static u64 account_limit;
+/* Of each user, bytes; constant once the module is loaded, except in unit tests */
+u64 hwtimer_account_limit;
 
 /* Protects the tree, which is ordered by uid. Taken inside no other lock of the module. */
 static DEFINE_RAW_SPINLOCK(accounts_lock);
 static struct rb_root accounts_tree = RB_ROOT;
-
-/**
- * hwtimer_account_set_limit - set the limit of all users
- * @bytes: the limit
- *
- * At module load, or in a unit test: no account exists.
- */
-void hwtimer_account_set_limit(u64 bytes)
-{
-	account_limit = bytes;
-}
-
-/**
- * hwtimer_account_limit - get the limit that each user has
- *
- * Return: bytes. Any context.
- */
-u64 hwtimer_account_limit(void)
-{
-	return account_limit;
-}
 
 /**
  * hwtimer_account_start - set the limit by the module parameter, at module load
@@ -72,7 +51,7 @@ void hwtimer_account_start(void)
 
 	max_memory_user = max_memory_user ?:
 					    clamp_t(u64, memory / 8, 1, UINT_MAX);
-	hwtimer_account_set_limit((u64)max_memory_user * SZ_1M);
+	hwtimer_account_limit = (u64)max_memory_user * SZ_1M;
 }
 
 static int account_compare(struct rb_node *node, const struct rb_node *other)
@@ -163,7 +142,7 @@ bool hwtimer_account_charge(struct hwtimer_account *account, u64 bytes)
 		return true;
 	used = atomic64_read(&account->bytes);
 	do {
-		if (used + bytes > account_limit)
+		if (used + bytes > hwtimer_account_limit)
 			return false;
 		/* Orders nothing: only the number counts. */
 	} while (!atomic64_try_cmpxchg(&account->bytes, &used, used + bytes));
