@@ -31,7 +31,7 @@ static struct hwtimer_shape start_shape(const struct hwtimer_settings *settings)
 /* The size of a wheel of @shape and of a ring of @events, which follows it in memory */
 static size_t wheel_size(const struct hwtimer_shape *shape, u32 events)
 {
-	return hwtimer_wheel_memory(shape) + hwtimer_events_bytes(events);
+	return hwtimer_wheel_memory(shape) + events * sizeof(u64);
 }
 
 /* The memory of the wheel and of the ring with which an instance starts, bytes */
