@@ -119,24 +119,14 @@ int hwtimer_table_init(struct hwtimer_table *table, u32 limit)
 	u32 max_slots = max_slots_for(limit);
 
 	table->slots = array_get(max_slots, sizeof(*table->slots));
-	if (!table->slots)
-		return -ENOMEM;
 	table->maps = array_get(maps_for(max_slots), sizeof(*table->maps));
-	if (!table->maps)
-		goto err_slots;
 	table->vacant = array_get(BITS_TO_LONGS(max_slots), sizeof(long));
-	if (!table->vacant)
-		goto err_maps;
+	if (!table->slots || !table->maps || !table->vacant) {
+		hwtimer_table_destroy(table);
+		return -ENOMEM;
+	}
 	table->max_slots = max_slots;
 	return 0;
-
-err_maps:
-	kvfree(table->maps);
-	table->maps = NULL;
-err_slots:
-	kvfree(table->slots);
-	table->slots = NULL;
-	return -ENOMEM;
 }
 
 /* Makes @table a small one, with the records of @start, none of which is in use. */
