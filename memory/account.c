@@ -19,6 +19,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/rbtree.h>
+#include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -126,18 +127,46 @@ int hwtimer_account_of_caller(struct hwtimer_account **account)
 	return *account ? 0 : -ENOMEM;
 }
 
+/* A 64th of the machine's memory is left to all others, but no more than this. */
+#define MEMORY_LEFT_MAX (64ULL << 20)
+
+/*
+ * Whether a program may take so much of the machine's memory.
+ *
+ * HWTIMER_GFP keeps the module's own allocations from calling the OOM killer. But a
+ * program that schedules until they fail leaves no memory to any other program. Then a
+ * page fault of another program calls the OOM killer. So timers are refused while memory
+ * is still left for others. The amount available is an estimate, and others allocate
+ * meanwhile; it need not be exact.
+ *
+ * A program that is being killed gets no more, either: its requests fail with ENOMEM, which it
+ * does not live to see.
+ */
+static bool memory_allows(u64 bytes)
+{
+	u64 left = min_t(u64, (u64)totalram_pages() * PAGE_SIZE / 64,
+			 MEMORY_LEFT_MAX);
+	long available = si_mem_available();
+
+	if (fatal_signal_pending(current))
+		return false;
+	return (u64)max(available, 0L) * PAGE_SIZE >= left + bytes;
+}
+
 /**
- * hwtimer_account_charge - charge for memory
- * @account: the account
+ * hwtimer_account_charge - charge for memory, before it is allocated
+ * @account: the account of the process that opened the instance, or NULL
  * @bytes: amount of memory
  *
- * Return: whether @bytes were charged, or @account is NULL; if not, the user's limit has no
- * room for them. Any context.
+ * Return: whether the current process may allocate @bytes, and they were charged; if not, neither
+ * the machine nor the user's limit may have room for them. Any context of a process.
  */
 bool hwtimer_account_charge(struct hwtimer_account *account, u64 bytes)
 {
 	s64 used;
 
+	if (!memory_allows(bytes))
+		return false;
 	if (!account)
 		return true;
 	used = atomic64_read(&account->bytes);

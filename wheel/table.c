@@ -193,7 +193,7 @@ static struct hwtimer_slot *slots_alloc(u32 count, gfp_t gfp)
 /*
  * Allocates the smallest block, mapped from single pages. Older kernels (6.12, not 7.3)
  * allocate page tables, a page for 64 slots, with GFP_KERNEL whatever the caller asks
- * for. The caller has made sure by hwtimer_memory_allows() that memory for that is left.
+ * for. The caller has made sure by hwtimer_account_charge() that memory for that is left.
  */
 static struct hwtimer_slot *slots_vmalloc(void)
 {
