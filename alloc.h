@@ -7,7 +7,6 @@
 
 #include <linux/gfp.h>
 #include <linux/log2.h>
-#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/types.h>
