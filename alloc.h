@@ -7,9 +7,7 @@
 
 #include <linux/gfp.h>
 #include <linux/log2.h>
-#include <linux/minmax.h>
 #include <linux/mm.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/types.h>
 #include <linux/vmalloc.h>
@@ -82,35 +80,6 @@ static inline u64 hwtimer_memory_bytes(size_t size)
 		return size;
 	return size <= KMALLOC_MAX_SIZE ? roundup_pow_of_two(size) :
 					  PAGE_ALIGN(size);
-}
-
-/* A 64th of the machine's memory is left to all others, but no more than this. */
-#define HWTIMER_MEMORY_LEFT_MAX (64ULL << 20)
-
-/**
- * hwtimer_memory_allows - whether a program may take some of the machine's memory
- * @bytes: amount of memory to take
- *
- * HWTIMER_GFP keeps the module's own allocations from calling the OOM killer. But a
- * program that schedules until they fail leaves no memory to any other program. Then a
- * page fault of another program calls the OOM killer. So timers are refused while memory
- * is still left for others. The amount available is an estimate, and others allocate
- * meanwhile; it need not be exact.
- *
- * A program that is being killed gets no more, either: its requests fail with ENOMEM, which it
- * does not live to see.
- *
- * Return: whether enough is left for others afterwards.
- */
-static inline bool hwtimer_memory_allows(u64 bytes)
-{
-	u64 left = min_t(u64, (u64)totalram_pages() * PAGE_SIZE / 64,
-			 HWTIMER_MEMORY_LEFT_MAX);
-	long available = si_mem_available();
-
-	if (fatal_signal_pending(current))
-		return false;
-	return (u64)max(available, 0L) * PAGE_SIZE >= left + bytes;
 }
 
 #endif /* HWTIMER_ALLOC_H */

@@ -24,7 +24,7 @@ bool hwtimer_notice_enough(const struct hwtimer_instance *instance)
 	const struct hwtimer_events *events = &instance->events;
 	u32 unread = READ_ONCE(events->unread);
 
-	/* The settings of an instance that has not started may still change. */
+	/* Without the lock, events may be seen before the start, which makes settings constant. */
 	if (!unread || hwtimer_instance_new(instance))
 		return false;
 	return unread >= READ_ONCE(notice->events) ||

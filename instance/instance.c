@@ -21,8 +21,7 @@ static struct hwtimer_instance *instance_alloc(struct hwtimer_account *account)
 	struct hwtimer_instance *instance;
 	u64 bytes = hwtimer_account_base_bytes();
 
-	if (!hwtimer_memory_allows(bytes) ||
-	    !hwtimer_account_charge(account, bytes))
+	if (!hwtimer_account_charge(account, bytes))
 		return NULL;
 	instance = hwtimer_memory_in_open(sizeof(*instance));
 	if (!instance) {

@@ -19,6 +19,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/rbtree.h>
+#include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -32,33 +33,12 @@ module_param(max_memory_user, uint, 0444);
 MODULE_PARM_DESC(max_memory_user,
 		 "Limit of memory of a user's instances, MiB; 0: an eighth");
 
-/* Bytes; constant once the module is loaded, except in unit tests */
-static u64 account_limit;
+/* Of each user, bytes; constant once the module is loaded, except in unit tests */
+u64 hwtimer_account_limit;
 
 /* Protects the tree, which is ordered by uid. Taken inside no other lock of the module. */
 static DEFINE_RAW_SPINLOCK(accounts_lock);
 static struct rb_root accounts_tree = RB_ROOT;
-
-/**
- * hwtimer_account_set_limit - set the limit of all users
- * @bytes: the limit
- *
- * At module load, or in a unit test: no account exists.
- */
-void hwtimer_account_set_limit(u64 bytes)
-{
-	account_limit = bytes;
-}
-
-/**
- * hwtimer_account_limit - get the limit that each user has
- *
- * Return: bytes. Any context.
- */
-u64 hwtimer_account_limit(void)
-{
-	return account_limit;
-}
 
 /**
  * hwtimer_account_start - set the limit by the module parameter, at module load
@@ -72,7 +52,7 @@ void hwtimer_account_start(void)
 
 	max_memory_user = max_memory_user ?:
 					    clamp_t(u64, memory / 8, 1, UINT_MAX);
-	hwtimer_account_set_limit((u64)max_memory_user * SZ_1M);
+	hwtimer_account_limit = (u64)max_memory_user * SZ_1M;
 }
 
 static int account_compare(struct rb_node *node, const struct rb_node *other)
@@ -147,23 +127,51 @@ int hwtimer_account_of_caller(struct hwtimer_account **account)
 	return *account ? 0 : -ENOMEM;
 }
 
+/* A 64th of the machine's memory is left to all others, but no more than this. */
+#define MEMORY_LEFT_MAX (64ULL << 20)
+
+/*
+ * Whether a program may take so much of the machine's memory.
+ *
+ * HWTIMER_GFP keeps the module's own allocations from calling the OOM killer. But a
+ * program that schedules until they fail leaves no memory to any other program. Then a
+ * page fault of another program calls the OOM killer. So timers are refused while memory
+ * is still left for others. The amount available is an estimate, and others allocate
+ * meanwhile; it need not be exact.
+ *
+ * A program that is being killed gets no more, either: its requests fail with ENOMEM, which it
+ * does not live to see.
+ */
+static bool memory_allows(u64 bytes)
+{
+	u64 left = min_t(u64, (u64)totalram_pages() * PAGE_SIZE / 64,
+			 MEMORY_LEFT_MAX);
+	long available = si_mem_available();
+
+	if (fatal_signal_pending(current))
+		return false;
+	return (u64)max(available, 0L) * PAGE_SIZE >= left + bytes;
+}
+
 /**
- * hwtimer_account_charge - charge for memory
- * @account: the account
+ * hwtimer_account_charge - charge for memory, before it is allocated
+ * @account: the account of the process that opened the instance, or NULL
  * @bytes: amount of memory
  *
- * Return: whether @bytes were charged, or @account is NULL; if not, the user's limit has no
- * room for them. Any context.
+ * Return: whether the current process may allocate @bytes, and they were charged; if not, neither
+ * the machine nor the user's limit may have room for them. Any context of a process.
  */
 bool hwtimer_account_charge(struct hwtimer_account *account, u64 bytes)
 {
 	s64 used;
 
+	if (!memory_allows(bytes))
+		return false;
 	if (!account)
 		return true;
 	used = atomic64_read(&account->bytes);
 	do {
-		if (used + bytes > account_limit)
+		if (used + bytes > hwtimer_account_limit)
 			return false;
 		/* Orders nothing: only the number counts. */
 	} while (!atomic64_try_cmpxchg(&account->bytes, &used, used + bytes));

@@ -40,9 +40,9 @@ struct hwtimer_account {
 	struct rb_node node;
 };
 
+extern u64 hwtimer_account_limit;
+
 void hwtimer_account_start(void);
-u64 hwtimer_account_limit(void);
-void hwtimer_account_set_limit(u64 bytes);
 
 int hwtimer_account_of_caller(struct hwtimer_account **account);
 struct hwtimer_account *hwtimer_account_get(kuid_t uid);

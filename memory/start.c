@@ -31,7 +31,7 @@ static struct hwtimer_shape start_shape(const struct hwtimer_settings *settings)
 /* The size of a wheel of @shape and of a ring of @events, which follows it in memory */
 static size_t wheel_size(const struct hwtimer_shape *shape, u32 events)
 {
-	return hwtimer_wheel_memory(shape) + hwtimer_events_bytes(events);
+	return hwtimer_wheel_memory(shape) + events * sizeof(u64);
 }
 
 /* The memory of the wheel and of the ring with which an instance starts, bytes */
@@ -120,8 +120,7 @@ static int wheel_begin(struct hwtimer_instance *instance,
 	int err;
 
 	lockdep_assert_held(&instance->setup);
-	if (!hwtimer_memory_allows(bytes) ||
-	    !hwtimer_account_charge(instance->account, bytes))
+	if (!hwtimer_account_charge(instance->account, bytes))
 		return -ENOMEM;
 	err = wheel_alloc(settings, &shape, &memory, &table);
 	if (err) {
@@ -200,8 +199,7 @@ int hwtimer_whole_get(struct hwtimer_instance *instance,
 	u64 bytes = hwtimer_whole_bytes(&instance->settings);
 	size_t size = wheel_size(shape, HWTIMER_EVENTS);
 
-	if (!hwtimer_memory_allows(bytes) ||
-	    !hwtimer_account_charge(instance->account, bytes))
+	if (!hwtimer_account_charge(instance->account, bytes))
 		return -ENOMEM;
 	supply->wheel = hwtimer_memory_get(sizeof(*supply->wheel), __GFP_ZERO);
 	if (supply->wheel)

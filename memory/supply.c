@@ -147,8 +147,7 @@ static int supply_arrays(const struct hwtimer_instance *instance,
 	u64 bytes = hwtimer_table_empty_bytes(records);
 	int err;
 
-	if (!hwtimer_memory_allows(bytes) ||
-	    !hwtimer_account_charge(instance->account, bytes))
+	if (!hwtimer_account_charge(instance->account, bytes))
 		return -ENOMEM;
 	err = hwtimer_table_init(&supply->block.arrays, records);
 	if (err)
@@ -185,10 +184,6 @@ static int supply_get(struct hwtimer_instance *instance,
 	u32 chunks = shortage->chunks;
 	int err;
 
-	if (!hwtimer_memory_allows((u64)chunks * HWTIMER_CHUNK_BYTES +
-				   shortage->slots *
-					   sizeof(struct hwtimer_slot)))
-		return -ENOMEM;
 	err = supply_chunks(instance, supply, chunks);
 	if (!err && chunks)
 		supply_chunks(instance, supply, shortage->ahead);

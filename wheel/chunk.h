@@ -193,16 +193,21 @@ static __always_inline bool hwtimer_queue_try_entry(struct hwtimer_queue *queue,
 }
 
 /*
- * Appends a chunk from @pool with no slot filled; the caller has to fill one. If the pool
- * is empty, returns false and changes nothing.
+ * Appends an entry; may take one chunk from @pool. If the pool is empty, against all
+ * reservations, the entry is left out. Its timer then does not expire, but CANCEL and
+ * CANCEL_ALL find it by its record, and close() frees it.
  */
-static inline bool hwtimer_queue_grow(struct hwtimer_queue *queue,
-				      struct hwtimer_pool *pool)
+static inline void hwtimer_queue_add_entry(struct hwtimer_queue *queue,
+					   struct hwtimer_pool *pool,
+					   struct hwtimer_entry entry)
 {
-	struct hwtimer_chunk *chunk = hwtimer_pool_take(pool);
+	struct hwtimer_chunk *chunk;
 
+	if (hwtimer_queue_try_entry(queue, entry))
+		return;
+	chunk = hwtimer_pool_take(pool);
 	if (unlikely(!chunk))
-		return false;
+		return;
 	if (queue->head) {
 		queue->tail->used = queue->last;
 		queue->tail->next = chunk;
@@ -212,21 +217,6 @@ static inline bool hwtimer_queue_grow(struct hwtimer_queue *queue,
 	}
 	queue->tail = chunk;
 	queue->last = 0;
-	return true;
-}
-
-/*
- * Appends an entry; may take one chunk from @pool. If the pool is empty, against all
- * reservations, the entry is left out. Its timer then does not expire, but CANCEL and
- * CANCEL_ALL find it by its record, and close() frees it.
- */
-static inline void hwtimer_queue_add_entry(struct hwtimer_queue *queue,
-					   struct hwtimer_pool *pool,
-					   struct hwtimer_entry entry)
-{
-	if (hwtimer_queue_try_entry(queue, entry))
-		return;
-	hwtimer_queue_grow(queue, pool);
 	hwtimer_queue_try_entry(queue, entry);
 }
 

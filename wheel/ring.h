@@ -68,12 +68,6 @@ static inline u64 *hwtimer_events_id(const struct hwtimer_events *events,
 	return &events->ring[nr & events->mask];
 }
 
-/* The memory of a ring, bytes */
-static inline size_t hwtimer_events_bytes(u32 entries)
-{
-	return (size_t)entries * sizeof(u64);
-}
-
 /**
  * hwtimer_events_move - move the events to another ring
  * @events: the events; the instance's lock is held

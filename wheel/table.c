@@ -119,24 +119,14 @@ int hwtimer_table_init(struct hwtimer_table *table, u32 limit)
 	u32 max_slots = max_slots_for(limit);
 
 	table->slots = array_get(max_slots, sizeof(*table->slots));
-	if (!table->slots)
-		return -ENOMEM;
 	table->maps = array_get(maps_for(max_slots), sizeof(*table->maps));
-	if (!table->maps)
-		goto err_slots;
 	table->vacant = array_get(BITS_TO_LONGS(max_slots), sizeof(long));
-	if (!table->vacant)
-		goto err_maps;
+	if (!table->slots || !table->maps || !table->vacant) {
+		hwtimer_table_destroy(table);
+		return -ENOMEM;
+	}
 	table->max_slots = max_slots;
 	return 0;
-
-err_maps:
-	kvfree(table->maps);
-	table->maps = NULL;
-err_slots:
-	kvfree(table->slots);
-	table->slots = NULL;
-	return -ENOMEM;
 }
 
 /* Makes @table a small one, with the records of @start, none of which is in use. */
@@ -203,7 +193,7 @@ static struct hwtimer_slot *slots_alloc(u32 count, gfp_t gfp)
 /*
  * Allocates the smallest block, mapped from single pages. Older kernels (6.12, not 7.3)
  * allocate page tables, a page for 64 slots, with GFP_KERNEL whatever the caller asks
- * for. The caller has made sure by hwtimer_memory_allows() that memory for that is left.
+ * for. The caller has made sure by hwtimer_account_charge() that memory for that is left.
  */
 static struct hwtimer_slot *slots_vmalloc(void)
 {

@@ -21,7 +21,7 @@ static int account_test_init(struct kunit *test)
 
 	if (!limit)
 		return -ENOMEM;
-	*limit = hwtimer_account_limit();
+	*limit = hwtimer_account_limit;
 	test->priv = limit;
 	return 0;
 }
@@ -31,7 +31,7 @@ static void account_test_exit(struct kunit *test)
 	const u64 *limit = test->priv;
 
 	if (limit)
-		hwtimer_account_set_limit(*limit);
+		hwtimer_account_limit = *limit;
 }
 
 static struct hwtimer_account *get_account(struct kunit *test, kuid_t uid)
@@ -51,7 +51,7 @@ static void a_limit_is_exact(struct kunit *test)
 {
 	struct hwtimer_account *account = get_account(test, UID);
 
-	hwtimer_account_set_limit(LIMIT);
+	hwtimer_account_limit = LIMIT;
 	KUNIT_EXPECT_TRUE(test, hwtimer_account_charge(account, LIMIT - 1));
 	KUNIT_EXPECT_FALSE(test, hwtimer_account_charge(account, 2));
 	KUNIT_EXPECT_EQ(test, used(account), LIMIT - 1);
@@ -66,7 +66,7 @@ static void a_limit_is_exact(struct kunit *test)
 
 static void no_account_has_no_limit(struct kunit *test)
 {
-	hwtimer_account_set_limit(1);
+	hwtimer_account_limit = 1;
 	KUNIT_EXPECT_TRUE(test, hwtimer_account_charge(NULL, BYTES));
 	hwtimer_account_uncharge(NULL, BYTES);
 	hwtimer_account_put(NULL);
@@ -79,7 +79,7 @@ static void users_are_told_apart(struct kunit *test)
 	struct hwtimer_account *same = get_account(test, UID);
 	struct hwtimer_account *other = get_account(test, OTHER_UID);
 
-	hwtimer_account_set_limit(LIMIT);
+	hwtimer_account_limit = LIMIT;
 	KUNIT_EXPECT_PTR_EQ(test, one, same);
 	KUNIT_EXPECT_PTR_NE(test, one, other);
 	KUNIT_EXPECT_TRUE(test, hwtimer_account_charge(one, LIMIT));
@@ -121,7 +121,7 @@ static void threads_never_exceed_a_limit(struct kunit *test)
 	struct task_struct *threads[THREADS];
 	int i;
 
-	hwtimer_account_set_limit(LIMIT);
+	hwtimer_account_limit = LIMIT;
 	for (i = 0; i < THREADS; i++) {
 		threads[i] = kthread_run(charge_again_and_again, account,
 					 "account-test/%d", i);
@@ -237,26 +237,26 @@ static void memory_is_refused(struct kunit *test)
 	u32 count;
 	int err;
 
-	hwtimer_account_set_limit(BYTES);
+	hwtimer_account_limit = BYTES;
 	pair = pair_create(test, 1 << 20);
 	base = used(pair->account);
-	hwtimer_account_set_limit(base + 100);
+	hwtimer_account_limit = base + 100;
 	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->a, 1, NULL, &err), 0);
 	KUNIT_EXPECT_EQ(test, err, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, used(pair->account), base);
 
-	hwtimer_account_set_limit(BYTES);
+	hwtimer_account_limit = BYTES;
 	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->a, 1, NULL, &err), 1);
 	/* Room for a few slots and their chunks, but not for a million timers */
 	more = 32 * hwtimer_table_block_bytes(HWTIMER_SLOT_UNIT);
-	hwtimer_account_set_limit(used(pair->account) + more);
+	hwtimer_account_limit = used(pair->account) + more;
 	for (count = 0; count < 1 << 20 && !err; count += HWTIMER_HOLD)
 		bulk_up_to(pair->a, HWTIMER_HOLD, &err);
 	KUNIT_EXPECT_EQ(test, err, -ENOMEM);
 	KUNIT_EXPECT_GT(test, count, 2 * HWTIMER_SLOT_RECORDS);
-	KUNIT_EXPECT_LE(test, used(pair->account), hwtimer_account_limit());
+	KUNIT_EXPECT_LE(test, used(pair->account), hwtimer_account_limit);
 	/* What is left may be enough for the little with which an instance starts. */
-	hwtimer_account_set_limit(used(pair->account));
+	hwtimer_account_limit = used(pair->account);
 	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->b, 1, NULL, &err), 0);
 	KUNIT_EXPECT_EQ(test, err, -ENOMEM);
 	each_request_has_its_own_error(test, pair->a);
@@ -281,12 +281,12 @@ static void the_whole_wheel_is_refused(struct kunit *test)
 	u64 room;
 	int err;
 
-	hwtimer_account_set_limit(BYTES);
+	hwtimer_account_limit = BYTES;
 	pair = pair_create(test, 1 << 20);
 	KUNIT_EXPECT_EQ(test, schedule_up_to(pair->a, 1, NULL, &err), 1);
 	/* Room for chunks, for a slot and the arrays of the table, but for no whole wheel */
 	room = hwtimer_wheel_memory(&pair->a->settings.shape);
-	hwtimer_account_set_limit(used(pair->account) + room);
+	hwtimer_account_limit = used(pair->account) + room;
 	count = 1 + schedule_up_to(pair->a, LIMIT, NULL, &err);
 	KUNIT_EXPECT_EQ(test, err, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, count, HWTIMER_START_RECORDS - 1);
@@ -301,7 +301,7 @@ static void the_whole_wheel_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, err, -ENOMEM);
 	KUNIT_EXPECT_EQ(test, count, 2 * read);
 
-	hwtimer_account_set_limit(BYTES);
+	hwtimer_account_limit = BYTES;
 	more = schedule_up_to(pair->a, 100, NULL, &err);
 	KUNIT_EXPECT_EQ(test, more, 100);
 	KUNIT_EXPECT_EQ(test, pair->a->wheel.shape.buckets,
@@ -341,7 +341,7 @@ static void chunks_that_are_freed_come_back(struct kunit *test)
 	u32 chunks, i;
 	int err;
 
-	hwtimer_account_set_limit(BYTES);
+	hwtimer_account_limit = BYTES;
 	pair = pair_create(test, 1 << 20);
 	for (i = 0; i < 16; i++)
 		KUNIT_EXPECT_EQ(test, bulk_up_to(pair->a, HWTIMER_HOLD, &err),
@@ -369,7 +369,7 @@ static void a_closed_instance_is_charged_until_it_is_freed(struct kunit *test)
 	struct pair *pair;
 	u64 before, bytes;
 
-	hwtimer_account_set_limit(BYTES);
+	hwtimer_account_limit = BYTES;
 	pair = pair_create(test, LIMIT);
 	before = used(pair->account);
 	closed = pair->a;
@@ -392,7 +392,7 @@ static void an_instance_is_memory_too(struct kunit *test)
 {
 	struct hwtimer_account *account = get_account(test, UID);
 
-	hwtimer_account_set_limit(hwtimer_account_base_bytes() - 1);
+	hwtimer_account_limit = hwtimer_account_base_bytes() - 1;
 	KUNIT_EXPECT_NULL(test, fake_create_on(LIMIT, account));
 	KUNIT_EXPECT_EQ(test, used(account), 0);
 	hwtimer_account_put(account);
