@@ -503,8 +503,9 @@ static inline int hwt_dispatch_failed(int ret)
  * later than that. Times are on the instance's clock; if that may be set, deadlines follow it.
  *
  * Timer objects belong to the process that has started the first one of the instance. In a child of
- * fork(), starting one, hwt_flush() and hwt_dispatch() fail with -EBADF, and stopping one changes
- * the child's memory alone; hwt_close() ends the child's use of the instance.
+ * fork(), starting one, hwt_flush() and hwt_dispatch() fail with -EBADF; stopping one, and
+ * hwt_timer_again() of one that is active, change the child's memory alone. hwt_close() ends the
+ * child's use of the instance.
  *
  * An instance with timer objects may have other timers, too, whose user_data has not
  * 0x68777454 in its upper half. hwt_read() and hwt_next() then fail with -EBUSY. The process

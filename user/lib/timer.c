@@ -506,15 +506,12 @@ void hwt_timer_init(struct hwt_timer *timer, struct hwt *hwt,
 	hwt_written(timer, sizeof(*timer));
 }
 
-/* Gives the object a deadline. On failure it stays as it was. */
-static int start(struct hwt_timer *timer, int64_t deadline)
+/* Not inline: start() would save registers for it in vain. */
+static __attribute__((noinline)) int start_slot(struct hwt_timer *timer,
+						int64_t deadline)
 {
 	struct hwt_slot *slot = timer->slot;
 
-	if (deadline > timer->armed) {
-		timer->deadline = deadline;
-		return 0;
-	}
 	if (!slot)
 		slot = slot_get(timer->hwt);
 	if (!slot)
@@ -525,6 +522,15 @@ static int start(struct hwt_timer *timer, int64_t deadline)
 	slot_settle(timer->hwt, slot);
 	if (active(timer->hwt->timers) == 1)
 		changed(timer->hwt);
+	return 0;
+}
+
+/* Gives the object a deadline. On failure it stays as it was. */
+static int start(struct hwt_timer *timer, int64_t deadline)
+{
+	if (deadline <= timer->armed)
+		return start_slot(timer, deadline);
+	timer->deadline = deadline;
 	return 0;
 }
 
@@ -579,10 +585,15 @@ static __attribute__((noinline)) int again(struct hwt_timer *timer)
 
 	if (timer->timeout < 0)
 		return -EINVAL;
-	/* SETUP may have chosen another clock since the last start. */
-	err = timers_need(timer->hwt);
-	if (err)
-		return err;
+	/*
+	 * SETUP may have chosen another clock since the last start, unless the object is active.
+	 * A manual clock has to say whether it is this process's.
+	 */
+	if (!timer->slot || timer->hwt->manual) {
+		err = timers_need(timer->hwt);
+		if (err)
+			return err;
+	}
 	return start(timer,
 		     hwt_time_add(current_time(timer->hwt), timer->timeout));
 }

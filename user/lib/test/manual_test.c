@@ -589,6 +589,23 @@ static void forks(void)
 	hwt_close(hwt);
 }
 
+static void forks_with_an_object(void)
+{
+	struct hwt_timer timer;
+	int status;
+
+	begin(HWT_NONBLOCK);
+	hwt_timer_init(&timer, hwt, (hwt_timer_callback)abort);
+	CHECK(!hwt_timer_start(&timer, MS) && !hwt_flush(hwt));
+	if (!fork()) {
+		CHECK(hwt_timer_again(&timer) == -EBADF);
+		hwt_close(hwt);
+		_exit(0);
+	}
+	CHECK(wait(&status) > 0 && WIFEXITED(status) && !WEXITSTATUS(status));
+	hwt_close(hwt);
+}
+
 /* ---- timer objects ---- */
 
 struct object {
@@ -768,6 +785,7 @@ int main(int argc, char **argv)
 	at_least_once();
 	full_of_unacknowledged();
 	forks();
+	forks_with_an_object();
 	push_out();
 	objects_with_periods();
 	break_and_close_in_callbacks();

@@ -712,6 +712,8 @@ static void fork_with_objects(void)
 			hwt_timer_stop(&timers[i]);
 		CHECK(hwt_timer_start(&timers[0], SECOND) == -EBADF);
 		CHECK(hwt_timer_start(&timers[500], SECOND) == -EBADF);
+		CHECK(hwt_timer_again(&timers[0]) == -EBADF);
+		CHECK(!hwt_timer_again(&timers[300]));
 		CHECK(hwt_flush(hwt) == -EBADF);
 		CHECK(dispatch(1000) == -EBADF);
 		hwt_close(hwt);
