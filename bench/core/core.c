@@ -31,7 +31,7 @@
 #define PAUSE (900 * NSEC_PER_MSEC)
 /* More than a revolution of the lowest level of the wheel; the memory has been given back */
 #define LONG_PAUSE (5000 * NSEC_PER_MSEC)
-/* More timers than this go through the main way only. */
+/* More timers than this go through the main way only, unless --only is the name of another. */
 #define MANY 1000000
 
 /**
@@ -269,7 +269,8 @@ static void each_row(const struct options *options, __u32 timers)
 		row.timers = timers;
 		row.turns = 1 + i * PAIRS_MAX;
 		if (!wanted(options, row.name) ||
-		    (timers > MANY && strcmp(row.name, MAIN)))
+		    (timers > MANY && strcmp(row.name, MAIN) &&
+		     (!options->only || strcmp(row.name, options->only))))
 			continue;
 		in_child(measure, options, &row);
 	}
