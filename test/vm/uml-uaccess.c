@@ -4,8 +4,8 @@
  * maybe_map(), and has its callers call this instead. maybe_map() alone returns the entry of a page
  * that another thread may take away before the kernel has copied: the copy then goes to the page of
  * zeros that all share, or to one that somebody else has by then. The lock of the table holds the
- * entry as it is found here, until the caller has copied and unlocks it. A process that was killed as
- * there is no memory finds no page, however often it asks.
+ * entry as it is found here, until the caller has copied and unlocks it. A process that was killed
+ * as there is no memory finds no page, however often it asks.
  */
 #include <linux/sched/signal.h>
 
