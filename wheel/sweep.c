@@ -6,17 +6,19 @@
 #include "wheel/walk.h"
 
 /*
- * Whether a timer of a queue's first chunk may be due at @tick, the earliest of its bucket. Those
- * that have been moved to a later time are not, nor are those of later rounds. If none is due,
- * the dead entries are marked, and *@live is the number of the others.
+ * Whether a walk of bucket @nr, whose earliest tick is @tick, gains anything by its first chunk: none
+ * of the timers there is due at @tick, and an entry is dead, or its timer was moved to a later time,
+ * or moves down now. Timers of later rounds stay where they are. If so, the dead entries are marked,
+ * and *@live is the number of the others.
  */
-static bool head_due(const struct hwtimer_wheel *wheel,
-		     const struct hwtimer_queue *queue, u64 tick,
-		     unsigned int *live)
+static bool head_gains(const struct hwtimer_wheel *wheel, u32 nr, u64 tick,
+		       unsigned int *live)
 {
+	const struct hwtimer_queue *queue = &wheel->buckets[nr].entries;
 	struct hwtimer_chunk *chunk = queue->head;
 	/* No chunk: its entry was left out, see hwtimer_queue_add_entry(). */
 	unsigned int end = chunk ? hwtimer_queue_end(queue, chunk) : 0;
+	bool gains = !chunk || hwtimer_kind_cascades(wheel, nr);
 	unsigned int i;
 
 	*live = 0;
@@ -27,13 +29,15 @@ static bool head_due(const struct hwtimer_wheel *wheel,
 
 		if (!hwtimer_entry_alive(record, entry)) {
 			chunk->dead |= BIT(i);
+			gains = true;
 			continue;
 		}
 		if (hwtimer_record_tick(wheel, record) <= tick)
-			return true;
+			return false;
+		gains |= record->postponed;
 		++*live;
 	}
-	return false;
+	return gains;
 }
 
 /*
@@ -54,14 +58,13 @@ static bool skim_spares(const struct hwtimer_wheel *wheel, u32 nr)
  */
 static unsigned int skim_step(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
 {
-	const struct hwtimer_queue *queue = &wheel->buckets[nr].entries;
 	unsigned int live;
 
 	if (skim_spares(wheel, nr))
 		return 0;
 	if (wheel->sweep.bucket == nr && wheel->sweep.active)
 		return hwtimer_walk_step(wheel, &wheel->sweep);
-	if (head_due(wheel, queue, tick, &live))
+	if (!head_gains(wheel, nr, tick, &live))
 		return 0;
 	hwtimer_walk_begin(wheel, &wheel->ahead, nr, wheel->current_tick);
 	/* The walk looks at the live entries again. */

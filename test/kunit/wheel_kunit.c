@@ -475,10 +475,31 @@ static void skim_looks_at_few_postponed_timers(struct kunit *test)
 /* As the worker does: turns the wheel, and skims if nothing was due, until it may sleep. */
 static void turn_and_skim(struct oracle *oracle, u64 tick)
 {
+	unsigned int turns = 0;
+
 	do {
+		KUNIT_ASSERT_LT(oracle->test, turns++, 1000);
 		oracle_turn(oracle, tick * TICK);
 		skim_bounded(oracle, HWTIMER_HOLD);
 	} while (hwtimer_wheel_next(&oracle->wheel) <= tick);
+}
+
+/*
+ * In a hashed wheel, the bucket's first chunks have timers of later rounds only. A walk through them
+ * gains nothing, and another one would not, either.
+ */
+static void skim_lets_the_worker_sleep(struct kunit *test)
+{
+	struct oracle *oracle = create(test, BUCKETS, 0);
+	unsigned int i;
+
+	for (i = 0; i < 2 * HWTIMER_CHUNK_ENTRIES; i++)
+		oracle_schedule(oracle, (5 + 3 * BUCKETS) * TICK);
+	oracle_schedule(oracle, (5 + 2 * BUCKETS) * TICK);
+	turn_and_skim(oracle, 1);
+	KUNIT_EXPECT_EQ(test, oracle->wheel.stats.walked, 0);
+	oracle_turn(oracle, (5 + 3 * BUCKETS) * TICK);
+	KUNIT_EXPECT_EQ(test, oracle->expired, 2 * HWTIMER_CHUNK_ENTRIES + 1);
 }
 
 /* How many turns it takes until the first of the timers that are due at @tick expires */
@@ -2077,6 +2098,7 @@ static struct kunit_case wheel_test_cases[] = {
 	KIND_CASE(skim_goes_on_to_the_first_live_timer),
 	KIND_CASE(skim_moves_postponed_timers),
 	KIND_CASE(skim_passes_over_later_rounds),
+	KIND_CASE(skim_lets_the_worker_sleep),
 	KIND_CASE(skim_looks_at_few_dead_entries),
 	KIND_CASE(skim_looks_at_few_postponed_timers),
 	KUNIT_CASE(skim_leaves_no_bucket_half_moved),
