@@ -15,6 +15,9 @@
 static const unsigned int holds[] = { HWTIMER_CHUNK_ENTRIES + 1, 256 };
 #define HOLDS 2
 
+/* Turns after which a worker has more than all entries behind it */
+#define TURNS_MAX 100
+
 static struct hwtimer_wheel *const wheel = &world.wheel;
 
 /* With a tick's last ns as the deadline, or the one before, rounding is tested, too. */
@@ -135,6 +138,22 @@ static bool skim(u32 hold, u32 time)
 	return true;
 }
 
+/* As the worker does until it may sleep: that must not take for ever. */
+static bool rest(u32 hold, u32 time)
+{
+	unsigned int turns = 0;
+
+	if (wheel->refile.active)
+		return false;
+	do {
+		if (++turns > TURNS_MAX)
+			fail("the worker does not come to rest");
+		duty_advance(wheel->current_tick, holds[hold]);
+		hwtimer_wheel_skim(wheel, holds[hold] + HWTIMER_CHUNK_ENTRIES);
+	} while (hwtimer_wheel_next(wheel) <= wheel->current_tick);
+	return true;
+}
+
 static bool compact(u32 hold, u32 time)
 {
 	states_hold = holds[hold];
@@ -156,7 +175,7 @@ struct kind {
 	bool (*do_it)(u32 nr, u32 time);
 };
 
-#define KINDS 9
+#define KINDS 10
 static struct kind kinds[KINDS];
 
 static void kinds_init(void)
@@ -176,6 +195,7 @@ static void kinds_init(void)
 	kinds[7] = (struct kind){ "skim", HOLDS, false, skim };
 	kinds[8] = (struct kind){ "compact", config.compacts ? HOLDS : 0, false,
 				  compact };
+	kinds[9] = (struct kind){ "rest", HOLDS, false, rest };
 }
 
 static u32 size_of(const struct kind *kind)
