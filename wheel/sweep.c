@@ -6,10 +6,10 @@
 #include "wheel/walk.h"
 
 /*
- * Whether a walk of bucket @nr, whose earliest tick is @tick, gains anything by its first chunk: none
- * of the timers there is due at @tick, and an entry is dead, or its timer was moved to a later time,
- * or moves down now. Timers of later rounds stay where they are. If so, the dead entries are marked,
- * and *@live is the number of the others.
+ * Whether a walk of bucket @nr, whose earliest tick is @tick, gains anything by its first chunk:
+ * none of the timers there is due at @tick, and an entry is dead, or its timer was moved to a later
+ * time, or moves down now. Timers of later rounds stay where they are. If so, the dead entries are
+ * marked, and *@live is the number of the others.
  */
 static bool head_gains(const struct hwtimer_wheel *wheel, u32 nr, u64 tick,
 		       unsigned int *live)

@@ -485,8 +485,8 @@ static void turn_and_skim(struct oracle *oracle, u64 tick)
 }
 
 /*
- * In a hashed wheel, the bucket's first chunks have timers of later rounds only. A walk through them
- * gains nothing, and another one would not, either.
+ * In a hashed wheel, the bucket's first chunks have timers of later rounds only. A walk through
+ * them gains nothing, and another one would not, either.
  */
 static void skim_lets_the_worker_sleep(struct kunit *test)
 {

@@ -83,9 +83,6 @@ SUITES=
 DEBUG_KERNELS=$DEBUG_KERNEL
 KUNIT_SCALE=20
 
-# Whether KUnit also runs with the small constants of constants.h
-KUNIT_SMALL=
-
 # The kernels that are all instrumented are slower still.
 SANITIZED_SCALE=40
 
@@ -222,7 +219,6 @@ choose_all()
 	FUZZ_SECONDS_NATIVE=300
 	FUZZ_CORPUS=(--minutes 3)
 	FUZZ_FAULTS=1
-	KUNIT_SMALL=1
 	FUNCTIONS_SCALE=10
 	CHAOS=(--full)
 	PROOFS=(--full)
@@ -349,12 +345,12 @@ step_packages()
 	queue packages stock-6.12 tap "$VM_DIR/packages.sh"
 }
 
-# UML does all of KUnit's random operations in seconds. With --all, the module with the small
-# constants of constants.h runs there, too.
+# UML does all of KUnit's random operations in seconds. The module with the small constants of
+# constants.h runs there, too, unless a developer waits for some suites.
 step_kunit()
 {
 	kunit_on "$UML_KERNEL" ""
-	[ -z "$KUNIT_SMALL" ] || kunit_on "$UML_KERNEL" -small
+	[ -n "$SUITES" ] || kunit_on "$UML_KERNEL" -small
 }
 
 # kunit_on KERNEL VARIANT [PARAMETER...]: VARIANT is one of test/vm/build.sh's, or empty

@@ -139,7 +139,7 @@ static bool skim(u32 hold, u32 time)
 }
 
 /* As the worker does until it may sleep: that must not take for ever. */
-static bool rest(u32 hold, u32 time)
+static bool settle(u32 hold, u32 time)
 {
 	unsigned int turns = 0;
 
@@ -147,7 +147,7 @@ static bool rest(u32 hold, u32 time)
 		return false;
 	do {
 		if (++turns > TURNS_MAX)
-			fail("the worker does not come to rest");
+			fail("the worker never sleeps");
 		duty_advance(wheel->current_tick, holds[hold]);
 		hwtimer_wheel_skim(wheel, holds[hold] + HWTIMER_CHUNK_ENTRIES);
 	} while (hwtimer_wheel_next(wheel) <= wheel->current_tick);
@@ -195,7 +195,7 @@ static void kinds_init(void)
 	kinds[7] = (struct kind){ "skim", HOLDS, false, skim };
 	kinds[8] = (struct kind){ "compact", config.compacts ? HOLDS : 0, false,
 				  compact };
-	kinds[9] = (struct kind){ "rest", HOLDS, false, rest };
+	kinds[9] = (struct kind){ "settle", HOLDS, false, settle };
 }
 
 static u32 size_of(const struct kind *kind)
