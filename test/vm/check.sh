@@ -128,9 +128,9 @@ PROOFS=()
 SIMULATE=()
 
 # The steps: first those that are quick, then those that take longest. The kernels are built in
-# the order in which the steps need them.
-ALL_STEPS=(lint counts functions simulate proofs fuzz hwtimerd selftests kunit packages
-	   torture tenants survive userland examples matrix bench guide python checkers readme demo builds)
+# the order in which the steps need them. userland does one thing after the other for five minutes.
+ALL_STEPS=(lint counts functions userland simulate proofs fuzz hwtimerd selftests kunit packages
+	   torture tenants survive examples matrix bench guide python checkers readme demo builds)
 
 # Steps that run only with --all
 MORE_STEPS=()
