@@ -268,9 +268,12 @@ TEST_F(ack, cancel_comes_too_late)
 
 TEST_F(ack, event_that_was_discarded_after_the_read_counts)
 {
+	__u64 discarded;
 	__u64 ids[3];
 
 	expire(_metadata, self->fd, 0, 3, ids);
+	/* expire() discards what a slow machine has let expire too early. */
+	discarded = stats_of(self->fd).discarded;
 	expect_events(_metadata, self->fd, 0, 3);
 	EXPECT_EQ(0, dev_cancel(self->fd, ids[1], HWTIMER_REQ_DISCARD));
 	EXPECT_EQ(-ENOENT, dev_cancel(self->fd, ids[1], HWTIMER_REQ_DISCARD));
@@ -281,7 +284,7 @@ TEST_F(ack, event_that_was_discarded_after_the_read_counts)
 	EXPECT_EQ(1, dev_ack(self->fd, 1));
 	EXPECT_EQ(-EINVAL, dev_ack(self->fd, 1));
 	EXPECT_EQ(2, stats_of(self->fd).delivered);
-	EXPECT_EQ(1, stats_of(self->fd).discarded);
+	EXPECT_EQ(discarded + 1, stats_of(self->fd).discarded);
 }
 
 TEST_F(ack, event_that_was_discarded_before_the_read_does_not_count)
@@ -331,12 +334,15 @@ TEST_F(ack, discard_of_all_that_was_read)
 
 TEST_F(ack, cancel_all_drops_what_was_read)
 {
+	__u64 discarded;
+
 	expire(_metadata, self->fd, 0, 10, NULL);
+	discarded = stats_of(self->fd).discarded;
 	expect_events(_metadata, self->fd, 0, 4);
 	EXPECT_EQ(0, dev_cancel_all(self->fd, 0));
-	EXPECT_EQ(0, stats_of(self->fd).discarded);
+	EXPECT_EQ(discarded, stats_of(self->fd).discarded);
 	EXPECT_EQ(0, dev_cancel_all(self->fd, HWTIMER_LIST_DISCARD));
-	EXPECT_EQ(10, stats_of(self->fd).discarded);
+	EXPECT_EQ(discarded + 10, stats_of(self->fd).discarded);
 	EXPECT_EQ(0, dev_rewind(self->fd));
 	expect_nothing(_metadata, self->fd);
 	EXPECT_EQ(0, stats_of(self->fd).ready);
