@@ -116,6 +116,7 @@ simulate()
 	local kind
 
 	for kind in "${SIMULATED[@]}"; do
+		mkdir -p "build/sim/$kind"
 		find "build/sim/$kind" -name "*.gcda" -delete
 		check "simulation, build $kind" test/sim/run.sh "$kind" '' \
 			--seeds 1 --ops "${OPERATIONS[$kind]}"
