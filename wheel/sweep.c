@@ -68,7 +68,11 @@ static unsigned int skim_step(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
 		return 0;
 	hwtimer_walk_begin(wheel, &wheel->ahead, nr, wheel->current_tick);
 	/* The walk looks at the live entries again. */
-	return live + hwtimer_walk_step(wheel, &wheel->ahead);
+	live += hwtimer_walk_step(wheel, &wheel->ahead);
+	/* A few that are cancelled must not have the worker walk through a crowd behind them. */
+	if (!wheel->ahead.cascades)
+		hwtimer_walk_cut(wheel, &wheel->ahead);
+	return live;
 }
 
 /**
@@ -77,9 +81,9 @@ static unsigned int skim_step(struct hwtimer_wheel *wheel, u32 nr, u64 tick)
  * @max: maximum number of entries to visit
  *
  * The worker calls this before it goes to sleep, so that it seldom wakes up for timers that were
- * cancelled or moved to a later time: one wake-up deals with up to @max of them. If a bucket has
- * more, the wheel is busy, and the next turn goes on with the walk of that bucket. Otherwise new
- * timers of the bucket would wait behind the others, until it is due.
+ * cancelled or moved to a later time: one wake-up deals with up to @max of them. If a bucket that
+ * moves down has more, the wheel is busy, and the next turn goes on with the walk of that bucket.
+ * Otherwise new timers of the bucket would wait behind the others, until it is due.
  */
 void hwtimer_wheel_skim(struct hwtimer_wheel *wheel, unsigned int max)
 {
