@@ -566,6 +566,15 @@ bool hwtimer_hierarchy_cascades(const struct hwtimer_wheel *wheel, u32 nr)
 	       ahead_of(hierarchy, level);
 }
 
+bool hwtimer_hierarchy_moves(const struct hwtimer_wheel *wheel, u32 nr)
+{
+	const struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;
+	u64 bit = 1ULL << slot_of(hierarchy, nr);
+
+	return hwtimer_hierarchy_cascades(wheel, nr) &&
+	       hierarchy->levels[level_of(hierarchy, nr)].loose & bit;
+}
+
 u32 hwtimer_hierarchy_ahead(const struct hwtimer_wheel *wheel)
 {
 	const struct hwtimer_hierarchy *hierarchy = &wheel->hierarchy;

@@ -36,6 +36,7 @@ void hwtimer_hierarchy_arrive(struct hwtimer_wheel *wheel, u64 tick);
 bool hwtimer_hierarchy_expires(const struct hwtimer_wheel *wheel, u32 nr,
 			       u64 tick);
 bool hwtimer_hierarchy_cascades(const struct hwtimer_wheel *wheel, u32 nr);
+bool hwtimer_hierarchy_moves(const struct hwtimer_wheel *wheel, u32 nr);
 void hwtimer_hierarchy_loosen(struct hwtimer_wheel *wheel, u32 nr, bool loose);
 u64 hwtimer_hierarchy_ahead_tick(const struct hwtimer_wheel *wheel);
 u32 hwtimer_hierarchy_ahead(const struct hwtimer_wheel *wheel);

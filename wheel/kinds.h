@@ -182,6 +182,12 @@ static inline bool hwtimer_kind_cascades(const struct hwtimer_wheel *wheel,
 	       hwtimer_hierarchy_cascades(wheel, nr);
 }
 
+/* Whether it cascades, and has entries that move down: not all are of its first tick. */
+static inline bool hwtimer_kind_moves(const struct hwtimer_wheel *wheel, u32 nr)
+{
+	return !hwtimer_is_hashed(wheel) && hwtimer_hierarchy_moves(wheel, nr);
+}
+
 /*
  * Notes whether bucket @nr, of which hwtimer_kind_cascades() is true, has entries that
  * will have to move down.

@@ -18,7 +18,7 @@ static bool head_gains(const struct hwtimer_wheel *wheel, u32 nr, u64 tick,
 	struct hwtimer_chunk *chunk = queue->head;
 	/* No chunk: its entry was left out, see hwtimer_queue_add_entry(). */
 	unsigned int end = chunk ? hwtimer_queue_end(queue, chunk) : 0;
-	bool gains = !chunk || hwtimer_kind_cascades(wheel, nr);
+	bool gains = !chunk || hwtimer_kind_moves(wheel, nr);
 	unsigned int i;
 
 	*live = 0;
@@ -42,14 +42,14 @@ static bool head_gains(const struct hwtimer_wheel *wheel, u32 nr, u64 tick,
 
 /*
  * Whether a skim leaves bucket @nr alone: a walk would take many steps, and the bucket is on a
- * level above the lowest, and so far away that its entries cannot move down yet.
+ * level above the lowest, and none of its entries can move down yet.
  */
 static bool skim_spares(const struct hwtimer_wheel *wheel, u32 nr)
 {
 	const struct hwtimer_queue *queue = &wheel->buckets[nr].entries;
 
 	return nr >= wheel->shape.buckets && queue->head != queue->tail &&
-	       !hwtimer_kind_cascades(wheel, nr);
+	       !hwtimer_kind_moves(wheel, nr);
 }
 
 /*

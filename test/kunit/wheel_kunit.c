@@ -591,25 +591,40 @@ static void skim_spares_a_crowd_far_away(struct kunit *test)
  * A program that cancels the first timers of a crowd again and again must not have the worker walk
  * through the others each time.
  */
-static void skim_walks_no_crowd_for_a_few(struct kunit *test)
+static u64 skim_before_crowd(struct kunit *test, u64 tick)
 {
 	struct oracle *oracle = create(test, BUCKETS, 0);
 	struct oracle_timer *first[2 * HWTIMER_CHUNK_ENTRIES];
 	unsigned int i;
+	u64 walked;
 
 	for (i = 0; i < ARRAY_SIZE(first); i++)
-		first[i] = oracle_schedule(oracle, 40 * TICK);
+		first[i] = oracle_schedule(oracle, tick * TICK);
 	for (i = 0; i < 4 * HWTIMER_HOLD; i++)
-		oracle_schedule(oracle, 40 * TICK);
+		oracle_schedule(oracle, tick * TICK);
 	for (i = 0; i < ARRAY_SIZE(first); i++)
 		if (i % 2)
 			oracle_cancel(oracle, first[i]);
 		else
-			oracle_move(oracle, first[i], 50 * TICK);
-	turn_and_skim(oracle, 1);
-	KUNIT_EXPECT_EQ(test, oracle->wheel.stats.walked, ARRAY_SIZE(first));
-	oracle_turn(oracle, 50 * TICK);
+			oracle_move(oracle, first[i], (tick + 10) * TICK);
+	turn_and_skim(oracle, tick - 30);
+	walked = oracle->wheel.stats.walked;
+	oracle_turn(oracle, (tick + 10) * TICK);
 	KUNIT_EXPECT_EQ(test, oracle->nr_live, 0);
+	return walked;
+}
+
+static void skim_walks_no_crowd_for_a_few(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, skim_before_crowd(test, 40),
+			2 * HWTIMER_CHUNK_ENTRIES);
+}
+
+/* The same at the first tick of a bucket that is near, but has nothing to move down */
+static void skim_walks_no_crowd_that_stays(struct kunit *test)
+{
+	KUNIT_EXPECT_LE(test, skim_before_crowd(test, 64),
+			2 * HWTIMER_CHUNK_ENTRIES);
 }
 
 static void later_deadline_writes_no_entry(struct kunit *test)
@@ -2130,6 +2145,7 @@ static struct kunit_case wheel_test_cases[] = {
 	KUNIT_CASE(skim_leaves_a_crowd_to_move_down_ahead),
 	KUNIT_CASE(skim_spares_a_crowd_far_away),
 	KIND_CASE(skim_walks_no_crowd_for_a_few),
+	KIND_CASE(skim_walks_no_crowd_that_stays),
 	KIND_CASE(later_deadline_writes_no_entry),
 	KIND_CASE(earlier_deadline_leaves_a_dead_entry),
 	KIND_CASE(moved_timers_expire_by_tick_in_a_late_turn),
