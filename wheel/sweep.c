@@ -18,7 +18,7 @@ static bool head_gains(const struct hwtimer_wheel *wheel, u32 nr, u64 tick,
 	struct hwtimer_chunk *chunk = queue->head;
 	/* No chunk: its entry was left out, see hwtimer_queue_add_entry(). */
 	unsigned int end = chunk ? hwtimer_queue_end(queue, chunk) : 0;
-	bool gains = !chunk || hwtimer_kind_moves(wheel, nr);
+	bool gains = !chunk;
 	unsigned int i;
 
 	*live = 0;
@@ -37,7 +37,7 @@ static bool head_gains(const struct hwtimer_wheel *wheel, u32 nr, u64 tick,
 		gains |= record->postponed;
 		++*live;
 	}
-	return gains;
+	return gains || hwtimer_kind_moves(wheel, nr);
 }
 
 /*

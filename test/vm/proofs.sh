@@ -87,7 +87,7 @@ WHEEL_FAULTS=(
 	's/>> scale->shift) + 1;/>> scale->shift);/'
 	"1 hashed 8 1 0 3 shift=40"
 	"a skim walks a bucket in vain, again and again" sweep.c
-	's/^\treturn gains;/\treturn true;/; s/^\tif (!wheel->ahead.cascades)/\tif (0)/'
+	's/^\treturn gains .*/\treturn true;/; s/^\tif (!wheel->ahead.cascades)/\tif (0)/'
 	"1 hashed 8 2 0 0,1,8,9 shift=40"
 	"the wheel is not told of an earlier tick" hashed.c
 	's/^\thashed->first = min(hashed->first, tick);/\tif (hashed->first == HWTIMER_TICK_NONE) hashed->first = tick;/'
