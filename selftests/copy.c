@@ -2,7 +2,7 @@
 /*
  * read(), CANCEL_ALL and LIST copy to memory of all kinds: what cannot be written to, what is not
  * there yet, and what goes away meanwhile. What has arrived in the buffer is taken, and all
- * else stays as it was. A call that waits for a page of its buffer holds up nobody.
+ * else stays as it was. A call that waits for a page of its memory holds up nobody.
  */
 #include "missing.h"
 
@@ -985,6 +985,33 @@ TEST_F(waits, killed_list_changes_nothing)
 	kill_taker(_metadata, &self->taker);
 	expect_known(_metadata, self->fd, 1, 5);
 	EXPECT_EQ(5, dev_discard_events(self->fd, 5));
+}
+
+/* A BULK with delays whose operations are in the missing page */
+static void *schedule(void *arg)
+{
+	struct taker *taker = arg;
+	__u64 ids[2];
+
+	taker->result = dev_bulk(taker->fd, HWTIMER_OP_SCHEDULE, 0,
+				 taker->missing.page, ids, 2);
+	return NULL;
+}
+
+/* When the call began, the instance had a clock that allows delays. */
+TEST_F(waits, bulk_does_nothing_if_setup_forbids_it_meanwhile)
+{
+	struct hwtimer_setup setup = {
+		.clock = HWTIMER_CLOCK(CLOCK_REALTIME),
+	};
+	struct hwtimer_info info;
+
+	start_threads(&self->thread, 1, schedule, &self->taker, 0);
+	ASSERT_TRUE(missing_wanted(&self->taker.missing));
+	EXPECT_EQ(0, dev_setup_as(self->fd, setup));
+	EXPECT_EQ(-EINVAL, taker_end(_metadata, &self->taker, &self->thread));
+	EXPECT_EQ(0, dev_info(self->fd, &info));
+	EXPECT_EQ(0, info.started);
 }
 
 TEST_HARNESS_MAIN

@@ -283,8 +283,12 @@ struct hwtimer_outlook {
 	u64 live;
 };
 
-/* The maximum number of chunks that the walks have begun, or left when they were cut */
-#define HWTIMER_WALKS_CHUNKS 12ULL
+/*
+ * The maximum number of chunks that the walks have begun, or left when they were cut. A wheel has
+ * three walks, and that of a refile. Each may have the chunk that it visits, the last one that it
+ * has not visited, and one that it left.
+ */
+#define HWTIMER_WALKS_CHUNKS (4 * 3ULL)
 
 /**
  * hwtimer_outlook_chunks - a number of spare chunks that is enough for any wheel

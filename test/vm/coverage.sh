@@ -101,7 +101,7 @@ measure()
 	mkdir -p "$RESULTS"
 	case $part in
 	selftests) run_selftests "$part" "${MORE_SELFTESTS[@]}" ;;
-	faults) run_selftests "$part" fault trace debugfs ;;
+	faults) run_selftests "$part" fault trace debugfs leap ;;
 	*) run_kunit "$part" ;;
 	esac >"$log" || status=$?
 	sed '/^HWTIMER-COUNTERS-BEGIN/,$d' "$log"
