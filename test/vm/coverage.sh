@@ -33,7 +33,7 @@ declare -A OPERATIONS=([coverage]=10000000 [coverage-small]=3000000)
 SHORTAGES=150
 
 # Of all branches, in percent
-BRANCHES=95
+BRANCHES=96
 
 main()
 {
