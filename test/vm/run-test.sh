@@ -12,6 +12,7 @@ STALL="rcu: INFO: rcu_preempt self-detected stall on CPU"
 LOCKUP="watchdog: BUG: soft lockup - CPU#1 stuck for 29s! [exe:63]
 Kernel panic - not syncing: softlockup: hung tasks"
 BUG="BUG: KASAN: slab-use-after-free in made_up+0x1/0x2"
+INIT="Run /init as init process"
 EXITED="HWTIMER-GUEST-EXIT 0"
 
 # A console that is so begins with a machine that prints nothing any more.
@@ -34,6 +35,15 @@ test_all()
 	echo "TAP version 13"
 	expect "a stall is trouble" 126 1 "" "$STALL" "$EXITED"
 	expect "so is a lockup" 126 1 "" "$LOCKUP"
+	expect "one before any of our code ran is none" 0 1 "" "$STALL
+$INIT
+$EXITED"
+	expect "one after that is" 126 1 "" "$INIT
+$STALL
+$EXITED"
+	expect "other trouble is trouble even then" 126 1 "" "$BUG
+$INIT
+$EXITED"
 	expect "a stall in a pause of the host is none if it does not come again" \
 		0 2 30 "$STALL" "$EXITED"
 	expect "nor is a lockup" 0 2 30 "$LOCKUP" "$EXITED"

@@ -430,6 +430,16 @@ run_on_terminal()
 
 HUNG=0
 
+# The console, without reports that something took long before any of our code ran
+since_init()
+{
+	if grep -q 'Run /init as init' "$CONSOLE"; then
+		sed -E "0,/Run \/init as init/{/$LONG/d}" "$CONSOLE"
+	else
+		cat "$CONSOLE"
+	fi
+}
+
 judge()
 {
 	local status rcu=0
@@ -438,8 +448,8 @@ judge()
 	# User-Mode Linux starts a processor, and flushes another process's memory, without
 	# what RCU demands. lockdep is silent of that in debug-6.12.
 	[[ $KERNEL != uml-kasan-* ]] || rcu=1
-	awk -v foreign="$TEMP/foreign" -v rcu="$rcu" -f "$VM_DIR/foreign.awk" \
-		"$CONSOLE" >"$TEMP/messages"
+	since_init | awk -v foreign="$TEMP/foreign" -v rcu="$rcu" -f "$VM_DIR/foreign.awk" \
+		>"$TEMP/messages"
 	tell_watched
 	tell_foreign
 	status=$(sed -n 's/.*HWTIMER-GUEST-EXIT \([0-9][0-9]*\).*/\1/p' \
