@@ -4,13 +4,13 @@
  *
  * Most instances have few timers, and the whole wheel is large: 142 KB by default, and 32 KB
  * for the ring of events. So an instance starts with a few records
- * (hwtimer_table_init_start()), a small ring, and a hashed wheel of HWTIMER_START_BUCKETS.
- * Both kinds expire the same timers in the same order. A walk of the hashed one passes over
- * those of later rounds: over HWTIMER_START_RECORDS at most, as there are no more, and removes
- * what is dead of HWTIMER_START_ENTRIES. In a large wheel that would have no bound. When the
- * records are used up, the next requests that add timers allocate more records, the whole
- * wheel and the whole ring, and move the timers and events there. The instance keeps the
- * memory with which it started, and returns to it when it is idle.
+ * (hwtimer_table_init_start()), a small ring, and a hashed wheel of HWTIMER_START_BUCKETS. Both
+ * kinds expire the same timers in the same order. A walk of the hashed one passes over those of
+ * later rounds: over HWTIMER_START_RECORDS at most, as there are no more, and removes what is
+ * dead of HWTIMER_START_ENTRIES. In a large wheel that would have no bound. When the records
+ * are used up, or the ring may fill up, the next requests that add timers allocate more
+ * records, the whole wheel and the whole ring, and move the timers and events there. The
+ * instance keeps the memory with which it started, and returns to it when it is idle.
  */
 #include <linux/err.h>
 #include <linux/ktime.h>
@@ -233,11 +233,6 @@ void hwtimer_whole_use(struct hwtimer_instance *instance,
 	follow_begin(instance);
 	/* The whole wheel may have to move timers down before they are due. */
 	hwtimer_wakeup_rearm(instance);
-	/* The ring is not full any more. */
-	if (instance->events.parked) {
-		instance->events.parked = false;
-		hwtimer_wakeup_again(instance);
-	}
 }
 
 /**

@@ -69,6 +69,18 @@ static bool wheel_crowded(const struct hwtimer_instance *instance,
 }
 
 /*
+ * Whether the ring with which the instance started may fill up if @live timers expire: dropped
+ * events keep their places, so a few timers that come and go behind an old event may take many.
+ */
+static bool ring_crowded(const struct hwtimer_instance *instance, u64 live)
+{
+	const struct hwtimer_events *events = &instance->events;
+
+	return !hwtimer_instance_extended(instance) &&
+	       events->tail - events->head + live > events->bound;
+}
+
+/*
  * Whether @demand takes the whole wheel. With more timers than it started with records for,
  * the instance has the whole wheel, too. It gets that first: if the rest is refused, the
  * instance can still have as many timers as before.
@@ -77,6 +89,7 @@ static bool wheel_outgrown(const struct hwtimer_instance *instance,
 			   const struct hwtimer_demand *demand)
 {
 	return wheel_crowded(instance, demand) ||
+	       ring_crowded(instance, entries_live(instance, demand)) ||
 	       (!hwtimer_instance_extended(instance) &&
 		records_missing(instance, demand));
 }
@@ -405,6 +418,7 @@ supply_ample(const struct hwtimer_instance *instance,
 
 	return most <= hwtimer_table_spare(&instance->table) &&
 	       entries <= instance->wheel_room &&
+	       !ring_crowded(instance, outlook.live) &&
 	       (hwtimer_outlook_chunks(&outlook) <= instance->pool.spares ||
 		hwtimer_wheel_chunks(&instance->wheel, entries) <=
 			instance->pool.chunks);

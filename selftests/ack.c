@@ -332,6 +332,23 @@ TEST_F(ack, discard_of_all_that_was_read)
 	EXPECT_EQ(1, dev_ack(self->fd, 1));
 }
 
+/* One action takes long. Those after it end before, each by DISCARD, as ACK ends the oldest. */
+TEST_F(ack, slow_action_holds_up_no_others)
+{
+	const unsigned int n = 200;
+	__u64 id;
+
+	expire(_metadata, self->fd, 0, 1, NULL);
+	expect_events(_metadata, self->fd, 0, 1);
+	for (unsigned int i = 1; i < n; i++) {
+		expire(_metadata, self->fd, i, 1, &id);
+		expect_events(_metadata, self->fd, i, 1);
+		ASSERT_EQ(0, dev_cancel(self->fd, id, HWTIMER_REQ_DISCARD));
+	}
+	EXPECT_EQ(1, stats_of(self->fd).ready);
+	EXPECT_EQ(n, dev_ack(self->fd, n));
+}
+
 TEST_F(ack, cancel_all_drops_what_was_read)
 {
 	__u64 discarded;

@@ -113,6 +113,9 @@ static void look_at_events(const struct hwtimer_instance *instance)
 			"instance %llu has %llu events, %u unread and %u read, in %u and %u entries of %u",
 			instance->nr, instance->stats.ready, events->unread,
 			events->read, used - read, read, events->mask + 1);
+	if (!hwtimer_instance_extended(instance) && hwtimer_events_full(events))
+		sim_fail("the ring of instance %llu is full, and did not grow",
+			 instance->nr);
 }
 
 /* Checks that the worker has not run ahead of the program. */

@@ -121,8 +121,7 @@ enum hwtimer_clock {
  *
  * Until its event is acknowledged, a timer is expired: it counts against the limit of
  * timers, and a periodic timer becomes pending only then. An event that is dropped after it was
- * read keeps its place in the queue until all older ones are acknowledged; the queue of an
- * instance that never had 40 timers has 64 places.
+ * read keeps its place in the queue until all older ones are acknowledged.
  */
 #define HWTIMER_SETUP_AT_LEAST_ONCE (1U << 1)
 
