@@ -16,6 +16,7 @@
 #include "victim.h"
 
 #include <sys/socket.h>
+#include <sys/utsname.h>
 
 /* Measurements of a row */
 #define ROUNDS_MAX 5
@@ -205,9 +206,12 @@ static struct window watch(struct board *board, __u64 ns)
 /**
  * struct pair - a figure without and with the attack, in each round
  * @waits: how often what is measured waits until the scheduler lets a thread run
+ * @periods: how often it may wait until the limit lets an attacker run that holds a lock of the
+ *	kernel's
  */
 struct pair {
 	unsigned int waits;
+	unsigned int periods;
 	__u64 alone[ROUNDS_MAX];
 	__u64 beside[ROUNDS_MAX];
 };
@@ -247,12 +251,13 @@ static void sort_pair(struct pair *pair)
 /*
  * The highest bearable median of a figure beside the attack. To its multiple without the
  * attack comes what the measurements without the attack differ by, the noise of this
- * machine at this time, and a slice of somebody else for each wait.
+ * machine at this time, and a slice of somebody else for each wait, or a whole period of a limit.
  */
 static __u64 bearable(const struct pair *pair)
 {
 	return LATER * pair->alone[rounds() / 2] + pair->alone[rounds() - 1] -
-	       pair->alone[0] + pair->waits * SLICE;
+	       pair->alone[0] + pair->waits * SLICE +
+	       pair->periods * PERIOD_US * US;
 }
 
 /* Returns the part of a processor that the module's threads used, ns in a second. */
@@ -461,7 +466,21 @@ static struct window watch_beside(struct __test_metadata *_metadata,
 	return window;
 }
 
-/* Measures in turns, without and with the attack. */
+/* Whether threads that hold the kernel's spinlocks are preempted */
+static bool preempts_all(void)
+{
+	struct utsname name;
+
+	return !uname(&name) && strstr(name.version, "PREEMPT_RT");
+}
+
+/*
+ * Measures in turns, without and with the attack.
+ *
+ * With PREEMPT_RT, an attacker may be throttled while it holds one of the locks that the kernel's
+ * allocators and its memory cgroups have for each processor. fork() and the end of the child take
+ * them, too.
+ */
 static void measure(struct __test_metadata *_metadata, struct board *board,
 		    const struct row *row, struct figures *figures)
 {
@@ -469,6 +488,7 @@ static void measure(struct __test_metadata *_metadata, struct board *board,
 	*figures = (struct figures){
 		.lateness.waits = 1,
 		.forks.waits = 1,
+		.forks.periods = preempts_all() ? 2 : 0,
 		.starts.waits = 3,
 	};
 	for (int i = 0; i < rounds(); i++) {
