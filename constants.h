@@ -79,7 +79,7 @@
 #define HWTIMER_HOLD 8U
 #define HWTIMER_CHUNK_BYTES 32
 #define HWTIMER_CHUNK_ENTRIES 2
-/* The KUnit suites have thousands of events wait; those of the ring use the start ring. */
+/* The KUnit suites have thousands of events wait. */
 #ifdef HWTIMER_CHECKED
 #define HWTIMER_EVENTS 4096U
 #else

@@ -69,15 +69,19 @@ static bool wheel_crowded(const struct hwtimer_instance *instance,
 }
 
 /*
- * Whether the ring with which the instance started may fill up if @live timers expire: dropped
- * events keep their places, so a few timers that come and go behind an old event may take many.
+ * Whether the ring with which the instance started may fill up with @demand. Each pending timer
+ * takes a place when it expires. Dropped events keep theirs, so a few timers that come and go
+ * behind an old event may take many.
  */
-static bool ring_crowded(const struct hwtimer_instance *instance, u64 live)
+static bool ring_crowded(const struct hwtimer_instance *instance,
+			 const struct hwtimer_demand *demand)
 {
 	const struct hwtimer_events *events = &instance->events;
 
 	return !hwtimer_instance_extended(instance) &&
-	       events->tail - events->head + live > events->bound;
+	       events->tail - events->head + instance->stats.pending +
+			       demand->timers >
+		       events->bound;
 }
 
 /*
@@ -89,7 +93,7 @@ static bool wheel_outgrown(const struct hwtimer_instance *instance,
 			   const struct hwtimer_demand *demand)
 {
 	return wheel_crowded(instance, demand) ||
-	       ring_crowded(instance, entries_live(instance, demand)) ||
+	       ring_crowded(instance, demand) ||
 	       (!hwtimer_instance_extended(instance) &&
 		records_missing(instance, demand));
 }
@@ -418,7 +422,7 @@ supply_ample(const struct hwtimer_instance *instance,
 
 	return most <= hwtimer_table_spare(&instance->table) &&
 	       entries <= instance->wheel_room &&
-	       !ring_crowded(instance, outlook.live) &&
+	       !ring_crowded(instance, demand) &&
 	       (hwtimer_outlook_chunks(&outlook) <= instance->pool.spares ||
 		hwtimer_wheel_chunks(&instance->wheel, entries) <=
 			instance->pool.chunks);

@@ -262,8 +262,8 @@ static const char *line_of_user(unsigned int uid)
 /* Whether the kernel finds a cgroup by its number */
 static bool has_handles(void)
 {
-	return syscall(SYS_open_by_handle_at, -1, NULL, 0) != -1 ||
-	       errno != ENOSYS;
+	return syscall(SYS_open_by_handle_at, AT_FDCWD, NULL, 0) == -1 &&
+	       errno == EFAULT;
 }
 
 /* Each user has a line, with the cgroup's path, and the busiest is first. */
@@ -272,6 +272,7 @@ TEST_F(hwtimer, owners_are_shown)
 	unsigned int instances = 0;
 	char timers[32] = "";
 	const char *line;
+	int found;
 
 	if (access("/sys/kernel/debug/hwtimer/instances", F_OK))
 		SKIP(return, "no debugfs");
@@ -279,7 +280,8 @@ TEST_F(hwtimer, owners_are_shown)
 	EXPECT_EQ(0, run_tool("owners"));
 	EXPECT_TRUE(says("INSTANCES"));
 	line = line_of_user(0);
-	ASSERT_EQ(2, sscanf(line, "%*u %u %31s", &instances, timers));
+	found = sscanf(line, "%*u %u %31s", &instances, timers);
+	ASSERT_EQ(2, found);
 	EXPECT_EQ(has_handles(), !!strchr(line, '/'));
 	EXPECT_LE(1, instances);
 	EXPECT_STREQ("20", timers);

@@ -74,9 +74,9 @@ static inline u64 *hwtimer_events_id(const struct hwtimer_events *events,
  * @ring: memory of the other ring
  * @entries: its number of entries; a power of two, with room for all that are in use
  *
- * A turn lets up to HWTIMER_HOLD timers expire. With the ring with which an instance starts,
- * there are only HWTIMER_START_RECORDS timers, for which half of that ring is enough. The
- * caller frees the memory of the old ring.
+ * A turn lets up to HWTIMER_HOLD timers expire. The ring with which an instance starts is never
+ * full: its events and pending timers are not more than half of its entries, see memory/supply.c.
+ * The caller frees the memory of the old ring.
  */
 static inline void hwtimer_events_move(struct hwtimer_events *events, u64 *ring,
 				       u32 entries)

@@ -38,12 +38,9 @@
 #define TIMERS 4
 #endif
 
-/* Entries of the ring; of that with which it starts, if it can grow */
+/* Entries of the ring. The one with which an instance starts is replaced before it is full. */
 #ifndef SIZE
 #define SIZE 2
-#endif
-#ifndef START
-#define START SIZE
 #endif
 
 /* HWTIMER_HOLD: how many timers expire in a hold, at most */
@@ -107,7 +104,6 @@ byte pending;
 byte due;			/* how many of these are due */
 
 byte ring[SIZE];		/* its entries from the head on */
-byte size = START;
 byte next, tail;		/* counted from the head */
 byte unread;			/* events from next on */
 byte read;			/* entries before next that ACK counts */
@@ -138,7 +134,7 @@ byte stops_left = STOPS;
 byte signals_left = SIGNALS;
 byte busy_left = BUSY;
 
-#define FULL (tail + HOLD > size)
+#define FULL (tail + HOLD > SIZE)
 #define LIMIT TIMERS
 
 #ifdef FAULT_FULL_UNREADABLE
@@ -243,7 +239,7 @@ inline turn(i, j, n, found)
 	do
 	:: n > 0 && due > 0 ->
 		assert(!stopped);
-		assert(tail < size);
+		assert(tail < SIZE);
 		n--;
 		found = true;
 		i = wheel[0];
@@ -724,18 +720,6 @@ proctype chores()
 	od
 }
 
-/* hwtimer_whole_use(): the instance gets the whole ring. */
-proctype grower()
-{
-	atomic {
-		size = SIZE;
-		idle = false;
-#ifndef FAULT_GROW_PARKED
-		unpark()
-#endif
-	}
-}
-
 /* hwtimer_notice_check_clock() */
 proctype reporter()
 {
@@ -897,9 +881,6 @@ init {
 #endif
 #ifdef DELAY
 		run chores();
-#endif
-#if START < SIZE
-		run grower();
 #endif
 #ifdef REPORT
 		run reporter();
