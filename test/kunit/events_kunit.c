@@ -226,6 +226,27 @@ static void ring_grows_before_it_is_full(struct kunit *test)
 	expect_nothing_left(test);
 }
 
+/* A timer that is moved takes no second place. */
+static void moves_need_no_larger_ring(struct kunit *test)
+{
+	const struct hwtimer_bulk bulk = { .op = HWTIMER_OP_RESCHEDULE };
+	struct hwtimer_instance *instance = test->priv;
+	u64 words[2 * (RECORDS - 1)];
+	int err;
+	u32 i;
+
+	if (2 * (RECORDS - 1) > HWTIMER_START_ENTRIES)
+		kunit_skip(test, "the first wheel has no room for the moves");
+	for (i = 0; i < RECORDS - 1; i++) {
+		words[2 * i] = begin(test, FAKE_HOUR, 0, 0);
+		words[2 * i + 1] = 2 * FAKE_HOUR;
+	}
+	err = hwtimer_bulk_run(instance, &bulk, words, RECORDS - 1);
+	KUNIT_ASSERT_EQ(test, err, 0);
+	KUNIT_EXPECT_EQ(test, instance->events.mask + 1, HWTIMER_START_EVENTS);
+	KUNIT_EXPECT_EQ(test, instance->stats.rescheduled, RECORDS - 1);
+}
+
 static void readers_are_told_by_the_reader_that_turns(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -1215,6 +1236,7 @@ static struct kunit_case events_test_cases[] = {
 	KUNIT_CASE(discard_has_the_worker_come),
 	KUNIT_CASE(threshold_has_the_worker_come),
 	KUNIT_CASE(ring_grows_before_it_is_full),
+	KUNIT_CASE(moves_need_no_larger_ring),
 	KUNIT_CASE(readers_are_told_by_the_reader_that_turns),
 	KUNIT_CASE(readers_are_told_while_the_worker_is_parked),
 	KUNIT_CASE(burst_fills_the_ring_exactly),
