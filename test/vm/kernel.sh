@@ -814,7 +814,7 @@ make_uml()
 	local name=$1 version=$2 dir=$3
 
 	unpack_source "$name" "$version" "$dir/src" "${NEVER_BUILT[@]}"
-	edit_uml "$dir/src/arch/um/kernel"
+	edit_uml "$dir/src/arch/um"
 	configure "$dir/src" "$name"
 	# `modules` writes Module.symvers, though no module is built.
 	# shellcheck disable=SC2046 # one word each
@@ -831,12 +831,17 @@ make_uml()
 		"$dir/entry/build")
 }
 
-# edit_uml DIRECTORY: gives the scheduler a clock, and has the kernel copy from and to no page that
-# another thread takes away meanwhile
+# edit_uml DIRECTORY: gives the scheduler a clock, has the kernel copy from and to no page that
+# another thread takes away meanwhile, and has no key be lost: the first processor gets SIGIO, and
+# one that came just before it went to sleep waited there for the next timer, if there was one.
 edit_uml()
 {
-	cat "$UML_SCHED_CLOCK" >>"$1/time.c"
-	edit "$1/skas/uaccess.c" \
+	cat "$UML_SCHED_CLOCK" >>"$1/kernel/time.c"
+	edit "$1/os-Linux/time.c" \
+		-e 's/^\tsigaddset(&set, SIGALRM);$/&\n\tif (!uml_curr_cpu())\n\t\tsigaddset(\&set, SIGIO);/'
+	edit "$1/os-Linux/signal.c" \
+		-e 's/^\treturn !!(signals_pending & SIGALRM_MASK);$/\treturn !!(signals_pending \& (SIGALRM_MASK | SIGIO_MASK));/'
+	edit "$1/kernel/skas/uaccess.c" \
 		-e 's/^\tpte_t \*pte;$/&\n\tspinlock_t *lock;/' \
 		-e 's/pte = maybe_map(\(.*\));/pte = map_locked(\1, \&lock);/' \
 		-e 's/^\tpagefault_enable();/&\n\tpte_unmap_unlock(pte, lock);/' \
