@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Tests what test/vm/lib.sh makes of odd environments: without HOME, in odd directories, without git,
-# where no program can run in /tmp; and that test/vm/sparse.sh tells when sparse has given up. Prints
-# TAP. Called by test/vm/lint.sh.
+# where no program can run in /tmp; that test/vm/sparse.sh tells when sparse has given up; and how
+# test/vm/check.sh counts results. Prints TAP. Called by test/vm/lint.sh.
 
 # shellcheck source=test/vm/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -45,6 +45,13 @@ main()
 	check "sparse: it sees all of a source" sparse_sees 0 'int x;'
 	check "sparse: what it finds has the source's name" sparse_finds
 	check "sparse: an error in a header makes it give up, which is seen" sparse_gives_up
+	check "summary: what passed, failed and was skipped" counts "1 1 1" \
+		1..3 "ok 1 - a" "not ok 2 - b" "ok 3 - c # SKIP no d"
+	check "summary: planned tests without a result have failed" counts "1 2 0" 1..3 "ok 1"
+	check "summary: also if a plan comes after its results" counts "1 2 0" "ok 1" 1..3
+	check "summary: a plan does not hide what is missing of the one before" \
+		counts "3 1 0" 1..2 "ok 1" "ok 1" "ok 2" 1..2
+	check "summary: results without a plan count" counts "1 1 0" "ok 1" "not ok 2"
 	[ "$FAILURES" -eq 0 ]
 }
 
@@ -209,6 +216,20 @@ sparse_gives_up()
 {
 	echo 'int x = ;' >"$TEMP/header.h"
 	! sparse_sees 0 '#include "header.h"'
+}
+
+# counts "PASSED FAILED SKIPPED" LINE...: whether a step that printed the lines is counted like that
+counts()
+{
+	local expected=$1 passed failed skipped
+
+	shift
+	printf '%s\n' "$@" >"$TEMP/log"
+	eval "$(sed -n '/^count_tap()/,/^}/p; /^why()/,/^}/p' "$VM_DIR/check.sh")"
+	# shellcheck disable=SC2317 # count_tap() calls it
+	note_failure() { true; }
+	count_tap "$TEMP/log" ok "a step"
+	[ "$passed $failed $skipped" = "$expected" ]
 }
 
 main "$@"
