@@ -120,8 +120,6 @@ struct hwtimer_listing {
  *	constant
  * @account: the account of the process that opened the instance, whichever process uses it now;
  *	NULL: no limit. Constant
- * @charged: bytes of kernel memory that the instance has charged to @account, apart from
- *	memory that is just being allocated
  * @life: enum hwtimer_life; becomes HWTIMER_STARTED with both @setup and @lock held. Also
  *	read without a lock, by hwtimer_instance_new() and hwtimer_instance_stopped()
  * @tenant: the user and the cgroup of the process that started the instance; until then, of
@@ -161,7 +159,6 @@ struct hwtimer_instance {
 	s64 offsets[HWTIMER_CLOCKS];
 	u64 nr;
 	struct hwtimer_account *account;
-	u64 charged;
 	pid_t opener;
 	enum hwtimer_life life;
 	struct hwtimer_tenant_id tenant;

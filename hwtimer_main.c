@@ -101,13 +101,9 @@ static ssize_t hwtimer_read_iter(struct kiocb *iocb, struct iov_iter *to)
 static __poll_t hwtimer_poll(struct file *file, poll_table *wait)
 {
 	struct hwtimer_instance *instance = file->private_data;
-	__poll_t mask;
 
 	poll_wait(file, &instance->readers, wait);
-	spin_lock(&instance->lock);
-	mask = hwtimer_notice_mask(instance);
-	spin_unlock(&instance->lock);
-	return mask;
+	return hwtimer_notice_mask(instance);
 }
 
 static long hwtimer_unlocked_ioctl(struct file *file, unsigned int command,

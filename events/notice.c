@@ -47,20 +47,21 @@ bool hwtimer_notice_readable(const struct hwtimer_instance *instance)
 
 /**
  * hwtimer_notice_mask - compute the mask that poll() returns
- * @instance: the instance; its lock is held
+ * @instance: the instance; no lock is needed
  *
- * Events are queued under the lock, too, and the wake-up follows. So either this function
- * sees the event, or the wake-up finds the poller.
+ * poll() has entered the wait queue before, and a wake-up follows each event. Both take the
+ * queue's lock. So either this function sees the event, or the wake-up finds the poller.
  *
  * Return: EPOLLIN | EPOLLRDNORM, EPOLLHUP, both, or 0.
  */
 __poll_t hwtimer_notice_mask(const struct hwtimer_instance *instance)
 {
+	bool readable = hwtimer_notice_readable(instance);
+	/* Looked at last, lest the last event be read meanwhile: then there is nothing to read. */
 	bool drained = hwtimer_instance_drained(instance);
-	bool ready = !drained && hwtimer_notice_readable(instance);
+	bool ready = (readable && !drained) ||
+		     READ_ONCE(instance->notice.clock_set);
 
-	lockdep_assert_held(&instance->lock);
-	ready |= READ_ONCE(instance->notice.clock_set);
 	return (drained ? EPOLLHUP : 0) | (ready ? EPOLLIN | EPOLLRDNORM : 0);
 }
 

@@ -29,7 +29,8 @@ static struct hwtimer_instance *instance_alloc(struct hwtimer_account *account)
 		return NULL;
 	}
 	instance->account = account;
-	instance->charged = bytes;
+	instance->stats.bytes = bytes;
+	instance->stats.bytes_peak = bytes;
 	return instance;
 }
 
@@ -48,7 +49,7 @@ static void instance_free(struct hwtimer_instance *instance)
 	if (hwtimer_instance_extended(instance))
 		kvfree(instance->wheel_memory);
 	kvfree(instance->start_memory);
-	hwtimer_account_uncharge(account, instance->charged);
+	hwtimer_account_uncharge(account, instance->stats.bytes);
 	kfree(instance);
 	hwtimer_account_put(account);
 }

@@ -236,12 +236,11 @@ void hwtimer_account_update(struct hwtimer_instance *instance)
  */
 void hwtimer_account_settle(struct hwtimer_instance *instance, u64 charged)
 {
-	u64 gained;
+	u64 before = instance->stats.bytes, gained;
 
 	lockdep_assert_held(&instance->lock);
 	hwtimer_account_update(instance);
-	gained = min(instance->stats.bytes - instance->charged, charged);
-	instance->charged += gained;
+	gained = min(instance->stats.bytes - before, charged);
 	hwtimer_account_uncharge(instance->account, charged - gained);
 }
 
@@ -253,12 +252,10 @@ void hwtimer_account_settle(struct hwtimer_instance *instance, u64 charged)
  */
 void hwtimer_account_returned(struct hwtimer_instance *instance)
 {
-	u64 lost;
+	u64 before = instance->stats.bytes;
 
 	lockdep_assert_held(&instance->lock);
 	hwtimer_account_update(instance);
-	lost = instance->charged -
-	       min(instance->charged, instance->stats.bytes);
-	instance->charged -= lost;
-	hwtimer_account_uncharge(instance->account, lost);
+	hwtimer_account_uncharge(instance->account,
+				 before - min(before, instance->stats.bytes));
 }

@@ -101,6 +101,7 @@ struct hwtimer_trim {
  *	the same as long as the instance is idle
  * @surveyed: number of records that were checked for their generations
  * @floor: the highest of these generations
+ * @doublings: how often the time for which the instance is watched has been doubled
  * @outgrown: the table that the instance has given up, and that is being freed. Only the worker
  *	uses it, until it has left the instance
  * @outgrown_bytes: what the account is charged for it, until all of it is freed
@@ -113,6 +114,7 @@ struct hwtimer_shrink {
 	u64 scheduled;
 	u32 surveyed;
 	u32 floor;
+	u32 doublings;
 	struct hwtimer_table outgrown;
 	u64 outgrown_bytes;
 };

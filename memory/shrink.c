@@ -30,6 +30,12 @@
 #define HWTIMER_IDLE_TIME NSEC_PER_SEC
 
 /*
+ * How often that time doubles, once for each survey that did not make the table small. A program
+ * needs two calls to make one useless, and each takes longer than a thousand of them.
+ */
+#define HWTIMER_IDLE_DOUBLINGS 10
+
+/*
  * Time after which surplus chunks that stayed unused are freed, ns. A chunk is surplus if
  * it is neither reserved nor one of HWTIMER_SPARE_CHUNKS. If timers come in bursts, the
  * next burst finds the chunks still there: allocating one costs as much as scheduling
@@ -150,10 +156,13 @@ static void shrink_begin(struct hwtimer_instance *instance)
 	shrink->at = HWTIMER_TICK_NONE;
 	if (!shrink_pays(instance))
 		return;
+	if (shrink->surveyed && shrink->doublings < HWTIMER_IDLE_DOUBLINGS)
+		shrink->doublings++;
 	shrink->scheduled = instance->stats.scheduled;
 	shrink->surveyed = 0;
 	shrink->floor = 0;
-	shrink_at(instance, ktime_get_ns() + HWTIMER_IDLE_TIME);
+	shrink_at(instance,
+		  ktime_get_ns() + (HWTIMER_IDLE_TIME << shrink->doublings));
 }
 
 /**
@@ -189,8 +198,11 @@ static void shrink_table(struct hwtimer_instance *instance)
 					     &shrink->surveyed, shrink->floor);
 	if (shrink->surveyed == hwtimer_table_end(&instance->table) &&
 	    hwtimer_table_return(&instance->table, shrink->floor,
-				 &shrink->outgrown))
+				 &shrink->outgrown)) {
 		shrink->outgrown_bytes = hwtimer_table_bytes(&shrink->outgrown);
+		shrink->surveyed = 0;
+		shrink->doublings = 0;
+	}
 }
 
 /*

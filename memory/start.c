@@ -136,7 +136,7 @@ static int wheel_begin(struct hwtimer_instance *instance,
 	instance->wheel = wheel;
 	ring_begin(instance, &shape, memory, HWTIMER_START_EVENTS);
 	instance->table = table;
-	instance->charged += bytes;
+	hwtimer_account_settle(instance, bytes);
 	instance->tenant = *id;
 	instance->job.turns.clock = settings->clock->nr;
 	instance->job.turns.offset = instance->offsets[settings->clock->nr];

@@ -515,8 +515,8 @@ check_priority()
 	check "no ordinary thread stands between a timer and a real-time program" \
 		quietly ./realtime
 	set_processors 1
-	check "rt_prio=7 makes the worker SCHED_FIFO, 7" \
-		[ "$(policy_of "$(worker_pids)")" = "1 7" ]
+	check "rt_prio=7 makes the worker SCHED_RR, 7" \
+		[ "$(policy_of "$(worker_pids)")" = "2 7" ]
 	unload
 }
 

@@ -26,7 +26,6 @@ void hwtimer_stats_get(struct hwtimer_instance *instance,
 		       struct hwtimer_stats *stats)
 {
 	spin_lock(&instance->lock);
-	hwtimer_account_update(instance);
 	*stats = instance->stats;
 	spin_unlock(&instance->lock);
 }

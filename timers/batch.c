@@ -144,8 +144,8 @@ static long batch_run_with(const struct batch *batch)
 
 	if (batch->count <= sizeof(small) / batch->size)
 		return batch_run(batch, small);
-	memory = kvmalloc_array(min(batch->count, HWTIMER_HOLD), batch->size,
-				HWTIMER_GFP);
+	memory = hwtimer_memory_get(
+		min(batch->count, HWTIMER_HOLD) * batch->size, 0);
 	if (!memory)
 		return -ENOMEM;
 	ret = batch_run(batch, memory);

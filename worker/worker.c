@@ -233,13 +233,14 @@ static void worker_init(struct hwtimer_worker *worker)
 /*
  * Not sched_set_fifo(), which is for drivers: they cannot know the machine's other
  * real-time threads. The administrator knows them, and ranks the worker among them by a
- * module parameter. chrt can change the priority later.
+ * module parameter. chrt can change the priority later. SCHED_RR, as the worker may be busy for as
+ * long as programs like, and threads of the kernel that others wait for have the priority 1.
  */
 static int task_set_priority(struct task_struct *task, unsigned int priority)
 {
 	struct sched_attr attr = {
 		.size = sizeof(attr),
-		.sched_policy = SCHED_FIFO,
+		.sched_policy = SCHED_RR,
 		.sched_priority = priority,
 	};
 
@@ -249,7 +250,7 @@ static int task_set_priority(struct task_struct *task, unsigned int priority)
 /**
  * hwtimer_worker_create - create a worker without tenants
  * @nr: number of the worker, for the name of its thread
- * @priority: priority of the thread under SCHED_FIFO; 0: an ordinary thread
+ * @priority: priority of the thread under SCHED_RR; 0: an ordinary thread
  *
  * The thread belongs to no user, is in no cgroup of a program, and its memory is charged to
  * no user. It prefers no node: since 6.14 kthreads that do are reset to its processors when

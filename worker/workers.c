@@ -39,7 +39,7 @@ MODULE_PARM_DESC(workers,
  */
 static unsigned int worker_rt_prio = IS_ENABLED(CONFIG_PREEMPT_RT);
 module_param_named(rt_prio, worker_rt_prio, uint, 0444);
-MODULE_PARM_DESC(rt_prio, "SCHED_FIFO priority of the kthreads; 0: none");
+MODULE_PARM_DESC(rt_prio, "SCHED_RR priority of the kthreads; 0: none");
 
 /* The workers that were created, by their numbers; an entry is written once */
 static struct hwtimer_worker *hwtimer_workers[HWTIMER_WORKERS_MAX];

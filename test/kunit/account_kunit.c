@@ -164,7 +164,7 @@ static void pair_destroy(struct kunit *test, struct pair *pair)
 	fake_check_books(test, pair->a);
 	fake_check_books(test, pair->b);
 	KUNIT_EXPECT_EQ(test, used(pair->account),
-			pair->a->charged + pair->b->charged);
+			pair->a->stats.bytes + pair->b->stats.bytes);
 	hwtimer_instance_destroy(pair->a);
 	hwtimer_instance_destroy(pair->b);
 	KUNIT_EXPECT_EQ(test, used(pair->account), 0);
@@ -373,7 +373,7 @@ static void a_closed_instance_is_charged_until_it_is_freed(struct kunit *test)
 	pair = pair_create(test, LIMIT);
 	before = used(pair->account);
 	closed = pair->a;
-	bytes = closed->charged;
+	bytes = closed->stats.bytes;
 	refcount_inc(&closed->users);
 	hwtimer_instance_destroy(closed);
 	KUNIT_EXPECT_EQ(test, used(pair->account), before);
@@ -383,7 +383,7 @@ static void a_closed_instance_is_charged_until_it_is_freed(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, refcount_dec_and_test(&closed->users));
 	closed->free_work.func(&closed->free_work);
 	KUNIT_EXPECT_EQ(test, used(pair->account),
-			before - bytes + pair->a->charged);
+			before - bytes + pair->a->stats.bytes);
 	pair_destroy(test, pair);
 }
 

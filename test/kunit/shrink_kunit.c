@@ -264,6 +264,49 @@ static void instance_that_was_busy_is_watched_anew(struct kunit *test)
 	expect_small(test, instance);
 }
 
+/* Expects that the watch, which began at @since or later, and has begun by now, takes @wait ns. */
+static void expect_watch(struct kunit *test, u64 since, u64 wait)
+{
+	struct hwtimer_instance *instance = test->priv;
+
+	KUNIT_ASSERT_GE(test, instance->shrink.at, since + wait);
+	KUNIT_ASSERT_LE(test, instance->shrink.at, ktime_get_ns() + wait);
+}
+
+/*
+ * A program that schedules a timer just before each survey ends must not keep the worker busy for
+ * ever, at two calls a second.
+ */
+static void interrupted_surveys_come_later_and_later(struct kunit *test)
+{
+	struct hwtimer_instance *instance = test->priv;
+	u64 *ids = ids_alloc(test);
+	u64 id, now, wait = NSEC_PER_SEC;
+	unsigned int i;
+
+	now = ktime_get_ns();
+	schedule_all(test, ids);
+	cancel_all(test, ids);
+	for (i = 0; i < 20; i++) {
+		expect_watch(test, now, wait);
+		while (!instance->shrink.surveyed)
+			KUNIT_ASSERT_TRUE(test, step(instance));
+		KUNIT_ASSERT_EQ(test, fake_schedule(instance, HOUR, &id), 0);
+		KUNIT_ASSERT_EQ(test, fake_cancel(instance, id, 0), 0);
+		now = ktime_get_ns();
+		KUNIT_ASSERT_TRUE(test, step(instance));
+		wait = min(2 * wait, 1024 * NSEC_PER_SEC);
+	}
+	if (!may_shrink(instance))
+		return;
+	shrink(instance);
+	expect_small(test, instance);
+	now = ktime_get_ns();
+	schedule_all(test, ids);
+	cancel_all(test, ids);
+	expect_watch(test, now, NSEC_PER_SEC);
+}
+
 static void pending_timer_keeps_the_memory(struct kunit *test)
 {
 	struct hwtimer_instance *instance = test->priv;
@@ -385,7 +428,7 @@ static void closed_while_its_table_is_being_freed(struct kunit *test)
 	KUNIT_EXPECT_LT(test, outgrown->lowest, outgrown->nr_slots);
 	/* Until all of it is freed, the instance is charged for all of it. */
 	fake_check_books(test, instance);
-	KUNIT_EXPECT_GT(test, instance->charged,
+	KUNIT_EXPECT_GT(test, instance->stats.bytes,
 			timers * sizeof(struct hwtimer_record));
 	hwtimer_instance_destroy(instance);
 	KUNIT_ASSERT_EQ(test, shrink_test_init(test), 0);
@@ -555,6 +598,7 @@ static struct kunit_case shrink_test_cases[] = {
 	KUNIT_CASE(idle_instance_gets_small),
 	KUNIT_CASE(timers_may_come_at_any_step),
 	KUNIT_CASE(instance_that_was_busy_is_watched_anew),
+	KUNIT_CASE(interrupted_surveys_come_later_and_later),
 	KUNIT_CASE(pending_timer_keeps_the_memory),
 	KUNIT_CASE(small_instance_is_left_alone),
 	KUNIT_CASE(stopped_instance_gets_small),

@@ -16,13 +16,6 @@
 
 bool sim_traced;
 
-/* As if the lock was held: no thread runs, and none holds a spinlock. */
-static void pretend(struct hwtimer_instance *instance,
-		    struct task_struct *owner)
-{
-	instance->lock.owner = owner;
-}
-
 static bool queued(const struct hwtimer_alarm *alarm)
 {
 	return !RB_EMPTY_NODE(&alarm->node.node);
@@ -45,9 +38,7 @@ void sim_inspect_waiter(struct file *file, const char *how, unsigned int events)
 	    (!instance->events.parked || !sim_run.calm || sim_ending() ||
 	     hwtimer_instance_stopped(instance)))
 		return;
-	pretend(instance, current);
 	mask = hwtimer_notice_mask(instance);
-	pretend(instance, NULL);
 	if (!strcmp(how, "read()"))
 		mask = hwtimer_notice_readable(instance) ? EPOLLIN : 0;
 	if (mask & events)

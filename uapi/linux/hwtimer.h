@@ -143,7 +143,7 @@ enum hwtimer_clock {
  * INFO returns the resulting settings, with rounded numbers and defaults.
  *
  * SETUP does not allocate the wheel. The first timer allocates a small one, and the 40th, at
- * the latest, the whole one; each may fail with ENOMEM. A second after the last timer
+ * the latest, the whole one; each may fail with ENOMEM. A second or more after the last timer
  * and event are gone, the memory is freed except for that of a small wheel. So later timers
  * allocate memory again, and may fail with ENOMEM.
  *

@@ -23,7 +23,7 @@
 #define PF_IO_WORKER 0x00000010
 #define PF_KTHREAD 0x00200000
 
-#define SCHED_FIFO 1
+#define SCHED_RR 2
 #define MAX_RT_PRIO 100
 
 struct kthread;
