@@ -139,7 +139,7 @@ check: ## all tests in 10 minutes, or STEPS="lint debug"
 ##@ Before a release
 
 .PHONY: check-all
-check-all: ## more kernels, larger sizes; takes hours
+check-all: ## more kernels, larger sizes; 80 minutes and more
 	@test/vm/check.sh --all
 
 ##@ Test
