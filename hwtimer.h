@@ -49,9 +49,9 @@
 #define HWTIMER_H
 
 #include <linux/jiffies.h>
-#include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
+#include <linux/rbtree.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
@@ -93,16 +93,6 @@ struct hwtimer_settings {
 	u32 timers;
 	u32 flags;
 	const struct hwtimer_clock_desc *clock;
-};
-
-/**
- * struct hwtimer_listing - an entry of the registry: an instance, or a reader's cursor
- * @entry: entry in the list, or in none; protected by the registry's lock
- * @instance: the instance; NULL: this is a reader's cursor. Constant
- */
-struct hwtimer_listing {
-	struct list_head entry;
-	struct hwtimer_instance *instance;
 };
 
 /**
@@ -149,7 +139,7 @@ struct hwtimer_listing {
  * @users: number of those that may still use the instance: its file, the worker of @job,
  *	and readers of debugfs. The last one frees it
  * @free_work: frees the instance if the last one is not its file
- * @listing: entry in the registry; protected by the registry
+ * @registered: place in the registry; protected by the registry
  */
 struct hwtimer_instance {
 	struct mutex setup; /* see above */
@@ -185,7 +175,7 @@ struct hwtimer_instance {
 	refcount_t users;
 	struct work_struct free_work;
 
-	struct hwtimer_listing listing;
+	struct rb_node registered;
 };
 
 /**

@@ -114,7 +114,7 @@ hwtimer_instance_create(struct hwtimer_account *account)
  */
 void hwtimer_instance_destroy(struct hwtimer_instance *instance)
 {
-	hwtimer_registry_remove(&instance->listing);
+	hwtimer_registry_remove(instance);
 	/* A worker that does not serve the instance now is no user. */
 	if (!hwtimer_worker_leave(&instance->job, instance_job_left))
 		refcount_dec(&instance->users);

@@ -14,7 +14,6 @@
  * every instance that exists from the beginning of the reading to its end.
  */
 #include <linux/debugfs.h>
-#include <linux/list.h>
 #include <linux/seq_file.h>
 #include <linux/uidgid.h>
 #include <linux/user_namespace.h>
@@ -40,11 +39,9 @@ static void *instances_start(struct seq_file *seq, loff_t *position)
 {
 	struct hwtimer_instance *instance;
 
-	if (!*position) {
-		hwtimer_registry_rewind(seq->private);
+	if (!*position)
 		return SEQ_START_TOKEN;
-	}
-	instance = hwtimer_registry_get(seq->private, *position);
+	instance = hwtimer_registry_get(*position);
 	if (instance)
 		*position = instance->nr;
 	return instance;
@@ -123,33 +120,7 @@ static const struct seq_operations instances_sops = {
 	.show = instances_show,
 };
 
-static int instances_open(struct inode *inode, struct file *file)
-{
-	struct hwtimer_listing *cursor =
-		__seq_open_private(file, &instances_sops, sizeof(*cursor));
-
-	if (!cursor)
-		return -ENOMEM;
-	INIT_LIST_HEAD(&cursor->entry);
-	hwtimer_registry_rewind(cursor);
-	return 0;
-}
-
-static int instances_release(struct inode *inode, struct file *file)
-{
-	struct seq_file *seq = file->private_data;
-
-	hwtimer_registry_remove(seq->private);
-	return seq_release_private(inode, file);
-}
-
-static const struct file_operations instances_fops = {
-	.owner = THIS_MODULE,
-	.open = instances_open,
-	.read = seq_read,
-	.llseek = seq_lseek,
-	.release = instances_release,
-};
+DEFINE_SEQ_ATTRIBUTE(instances);
 
 /**
  * hwtimer_debug_start - create the file, at module load

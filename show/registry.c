@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The list of all instances, in the order of their numbers.
+ * All instances, by their numbers.
  *
- * open() and close() wait for the lock, so each hold of it is short, however many
- * instances there are. A reader of debugfs has a cursor, an entry of its own in the
- * list, and finds the next instance behind it. While it shows an instance, it holds a
+ * open() and close() wait for the lock, so each hold of it is short, however many instances there
+ * are: each is a search in a tree. While a reader of debugfs shows an instance, it holds a
  * reference and no lock.
  */
-#include <linux/lockdep.h>
+#include <linux/rbtree.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
@@ -19,9 +18,25 @@
 static struct workqueue_struct *hwtimer_free_queue;
 
 static DEFINE_RAW_SPINLOCK(hwtimer_registry_lock);
-static LIST_HEAD(hwtimer_registry);
-/* The number of the last instance in the list, or of one that was behind it */
+static struct rb_root hwtimer_registry = RB_ROOT;
+/* The number of the last instance that was opened */
 static u64 hwtimer_registry_nr;
+
+static struct hwtimer_instance *instance_of(const struct rb_node *node)
+{
+	return rb_entry(node, struct hwtimer_instance, registered);
+}
+
+static int registry_order(struct rb_node *node, const struct rb_node *other)
+{
+	return instance_of(node)->nr < instance_of(other)->nr ? -1 : 1;
+}
+
+/* For rb_find_first(): 0, "found", if the instance has the number at @key or a higher one */
+static int registry_from(const void *key, const struct rb_node *node)
+{
+	return *(const u64 *)key > instance_of(node)->nr;
+}
 
 /**
  * hwtimer_registry_add - give a new instance its number, and add it
@@ -31,75 +46,41 @@ static u64 hwtimer_registry_nr;
  */
 void hwtimer_registry_add(struct hwtimer_instance *instance)
 {
-	instance->listing.instance = instance;
 	raw_spin_lock(&hwtimer_registry_lock);
 	instance->nr = ++hwtimer_registry_nr;
-	list_add_tail(&instance->listing.entry, &hwtimer_registry);
+	rb_find_add(&instance->registered, &hwtimer_registry, registry_order);
 	raw_spin_unlock(&hwtimer_registry_lock);
 }
 
 /**
- * hwtimer_registry_remove - remove an instance that is closed, or a reader's cursor
- * @listing: its entry
+ * hwtimer_registry_remove - remove an instance that is closed
+ * @instance: the instance
  *
- * No reader finds the instance any more. Does not sleep; takes the registry's lock.
+ * No reader finds it any more. Does not sleep; takes the registry's lock.
  */
-void hwtimer_registry_remove(struct hwtimer_listing *listing)
+void hwtimer_registry_remove(struct hwtimer_instance *instance)
 {
 	raw_spin_lock(&hwtimer_registry_lock);
-	list_del(&listing->entry);
+	rb_erase(&instance->registered, &hwtimer_registry);
 	raw_spin_unlock(&hwtimer_registry_lock);
 }
 
 /**
- * hwtimer_registry_rewind - move a reader's cursor before all instances
- * @cursor: the cursor; its entry is in the registry, or initialized
- *
- * Does not sleep; takes the registry's lock.
- */
-void hwtimer_registry_rewind(struct hwtimer_listing *cursor)
-{
-	raw_spin_lock(&hwtimer_registry_lock);
-	list_move(&cursor->entry, &hwtimer_registry);
-	raw_spin_unlock(&hwtimer_registry_lock);
-}
-
-/*
- * Passes over other readers' cursors, and over the instance that the reader has shown last:
- * its cursor is right before that one.
- */
-static struct hwtimer_listing *registry_find(struct hwtimer_listing *cursor,
-					     u64 nr)
-{
-	struct hwtimer_listing *listing = cursor;
-
-	lockdep_assert_held(&hwtimer_registry_lock);
-	list_for_each_entry_continue(listing, &hwtimer_registry, entry)
-		if (listing->instance && listing->instance->nr >= nr)
-			return listing;
-	return NULL;
-}
-
-/**
- * hwtimer_registry_get - find an instance behind a reader's cursor
- * @cursor: the cursor; moved right before the instance
- * @nr: lowest number that the instance may have: 1 after hwtimer_registry_rewind(), then
- *	that of the last instance to get it again, or one more
+ * hwtimer_registry_get - find an instance
+ * @nr: lowest number that the instance may have
  *
  * Return: the first such instance, with a reference for hwtimer_registry_put(); NULL: there
  * is none. Does not sleep; takes the registry's lock.
  */
-struct hwtimer_instance *hwtimer_registry_get(struct hwtimer_listing *cursor,
-					      u64 nr)
+struct hwtimer_instance *hwtimer_registry_get(u64 nr)
 {
 	struct hwtimer_instance *instance = NULL;
-	struct hwtimer_listing *listing;
+	struct rb_node *node;
 
 	raw_spin_lock(&hwtimer_registry_lock);
-	listing = registry_find(cursor, nr);
-	if (listing) {
-		list_move_tail(&cursor->entry, &listing->entry);
-		instance = listing->instance;
+	node = rb_find_first(&nr, &hwtimer_registry, registry_from);
+	if (node) {
+		instance = instance_of(node);
 		/* Not 0: the file removes the instance before it gives up its own. */
 		refcount_inc(&instance->users);
 	}

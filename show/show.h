@@ -6,11 +6,9 @@
 #ifndef HWTIMER_SHOW_H
 #define HWTIMER_SHOW_H
 
-#include <linux/list.h>
 #include <linux/types.h>
 
 struct hwtimer_instance;
-struct hwtimer_listing;
 struct hwtimer_list;
 struct hwtimer_stats;
 struct hwtimer_timer;
@@ -19,11 +17,9 @@ struct seq_file;
 /* ---- registry.c ---- */
 
 void hwtimer_registry_add(struct hwtimer_instance *instance);
-void hwtimer_registry_remove(struct hwtimer_listing *listing);
+void hwtimer_registry_remove(struct hwtimer_instance *instance);
 
-void hwtimer_registry_rewind(struct hwtimer_listing *cursor);
-struct hwtimer_instance *hwtimer_registry_get(struct hwtimer_listing *cursor,
-					      u64 nr);
+struct hwtimer_instance *hwtimer_registry_get(u64 nr);
 void hwtimer_registry_put(struct hwtimer_instance *instance);
 
 int hwtimer_registry_start(void);

@@ -356,15 +356,12 @@ void sim_inspect_deadlines(struct file *file)
 /* Goes through the instances, as the file of debugfs does while they come and go. */
 void sim_inspect_instances(void)
 {
-	struct hwtimer_listing place = {};
 	struct hwtimer_instance *instance;
 	struct hwtimer_tenant *tenant;
 	struct hwtimer_stats stats;
 	u64 last = 0, spent;
 
-	INIT_LIST_HEAD(&place.entry);
-	hwtimer_registry_rewind(&place);
-	while ((instance = hwtimer_registry_get(&place, last + 1))) {
+	while ((instance = hwtimer_registry_get(last + 1))) {
 		if (instance->nr <= last)
 			sim_fail("instance %llu comes after %llu", instance->nr,
 				 (unsigned long long)last);
@@ -377,5 +374,4 @@ void sim_inspect_instances(void)
 				 instance->nr);
 		hwtimer_registry_put(instance);
 	}
-	hwtimer_registry_remove(&place);
 }

@@ -54,4 +54,16 @@ rb_find_add(struct rb_node *node, struct rb_root *root,
 	return NULL;
 }
 
+static inline struct rb_node *
+rb_find_first(const void *key, const struct rb_root *root,
+	      int (*compare)(const void *key, const struct rb_node *node))
+{
+	struct rb_node *node = root->first;
+	int order = 1;
+
+	while (node && (order = compare(key, node)) > 0)
+		node = node->next;
+	return order ? NULL : node;
+}
+
 #endif /* SIM_LINUX_RBTREE_H */
