@@ -272,13 +272,29 @@ static void supply_free_wheel(struct hwtimer_instance *instance,
 }
 
 /*
- * One step of what comes before the wheel is replaced: ends a refile, and removes dead
- * entries from a crowded wheel, because the whole wheel is not needed for timers that were
- * cancelled. Returns false if there is nothing more to do, or if there are so many timers
- * that it would not help for long.
+ * Whether it helps for long to remove the dead entries: from a crowded wheel, because the whole
+ * wheel is not needed for timers that were cancelled; from another one, because it may need
+ * chunks for them.
+ */
+static bool tidy_pays(const struct hwtimer_instance *instance,
+		      const struct hwtimer_demand *demand)
+{
+	u64 entries = instance->wheel.entries;
+
+	if (wheel_crowded(instance, demand))
+		return entries_live(instance, demand) <=
+		       instance->wheel_room / 2;
+	return entries - instance->stats.pending > entries / 8;
+}
+
+/*
+ * One step of what comes before the wheel is replaced, or a request is refused (@err): ends a
+ * refile, and removes dead entries. Returns false if there is nothing more to do, or if that
+ * would not help for long.
  */
 static bool wheel_tidy(struct hwtimer_instance *instance,
-		       const struct hwtimer_demand *demand, bool *swept)
+		       const struct hwtimer_demand *demand, int err,
+		       bool *swept)
 {
 	struct hwtimer_wheel *wheel = &instance->wheel;
 
@@ -287,10 +303,9 @@ static bool wheel_tidy(struct hwtimer_instance *instance,
 		hwtimer_wheel_refile_step(wheel);
 		return true;
 	}
-	if (!wheel_crowded(instance, demand))
+	if (!err && !wheel_crowded(instance, demand))
 		return false;
-	if (!wheel->sweeping && (*swept || entries_live(instance, demand) >
-						   instance->wheel_room / 2))
+	if (!wheel->sweeping && (*swept || !tidy_pays(instance, demand)))
 		return false;
 	*swept = true;
 	hwtimer_wheel_compact(wheel, true);
@@ -372,7 +387,8 @@ static noinline int supply_reserve_slowly(struct hwtimer_instance *instance,
 
 		if (supply_free_block(instance, &supply))
 			continue;
-		if (outgrown && wheel_tidy(instance, demand, &swept)) {
+		if ((outgrown || err) &&
+		    wheel_tidy(instance, demand, err, &swept)) {
 			spin_unlock(&instance->lock);
 			cond_resched();
 			spin_lock(&instance->lock);

@@ -315,6 +315,36 @@ static void the_whole_wheel_is_refused(struct kunit *test)
 	pair_destroy(test, pair);
 }
 
+/* Whoever cancels timers at the limit can schedule others. */
+static void cancelled_timers_make_room(struct kunit *test)
+{
+	const u32 most = 1 << 18;
+	u64 *ids = kvcalloc(most, sizeof(*ids), GFP_KERNEL);
+	struct pair *pair;
+	u32 count, more, i;
+	int err;
+
+	KUNIT_ASSERT_NOT_NULL(test, ids);
+	hwtimer_account_limit = BYTES / 4;
+	pair = pair_create(test, 1 << 20);
+	count = schedule_up_to(pair->a, most, ids, &err);
+	KUNIT_EXPECT_EQ(test, err, -ENOMEM);
+	KUNIT_EXPECT_GT(test, count, 1000);
+	for (i = 0; i < count; i += 2)
+		KUNIT_ASSERT_EQ(test, fake_cancel(pair->a, ids[i], 0), 0);
+	more = schedule_up_to(pair->a, count / 4, NULL, &err);
+	KUNIT_EXPECT_EQ(test, err, 0);
+	KUNIT_EXPECT_EQ(test, more, count / 4);
+	/* As often as one likes */
+	for (i = 1; i < count; i += 2) {
+		KUNIT_ASSERT_EQ(test, fake_cancel(pair->a, ids[i], 0), 0);
+		KUNIT_ASSERT_EQ(test,
+				fake_schedule(pair->a, FAKE_HOUR, &ids[i]), 0);
+	}
+	kvfree(ids);
+	pair_destroy(test, pair);
+}
+
 /* Frees all spare chunks that hwtimer_shrink_trim() would have freed some time. */
 static void trim_all(struct hwtimer_instance *instance)
 {
@@ -405,6 +435,7 @@ static struct kunit_case account_test_cases[] = {
 	KUNIT_CASE(threads_never_exceed_a_limit),
 	KUNIT_CASE(memory_is_refused),
 	KUNIT_CASE(the_whole_wheel_is_refused),
+	KUNIT_CASE(cancelled_timers_make_room),
 	KUNIT_CASE(chunks_that_are_freed_come_back),
 	KUNIT_CASE(a_closed_instance_is_charged_until_it_is_freed),
 	KUNIT_CASE(an_instance_is_memory_too),

@@ -72,6 +72,20 @@ static u64 fill(struct kunit *test)
 	return id;
 }
 
+/* A reader without the lock may see a tail from before, and the head of now. */
+static void an_old_tail_is_not_full(struct kunit *test)
+{
+	struct hwtimer_events events = { .head = 102,
+					 .tail = 100,
+					 .bound = 64 };
+
+	KUNIT_EXPECT_FALSE(test, hwtimer_events_full(&events));
+	events.tail += 2 + events.bound;
+	KUNIT_EXPECT_FALSE(test, hwtimer_events_full(&events));
+	events.tail++;
+	KUNIT_EXPECT_TRUE(test, hwtimer_events_full(&events));
+}
+
 static void set_threshold(struct kunit *test, u32 events)
 {
 	hwtimer_notice_set(test->priv, events, HWTIMER_NEVER);
@@ -1232,6 +1246,7 @@ static void each_event_comes_until_it_is_acknowledged(struct kunit *test)
 }
 
 static struct kunit_case events_test_cases[] = {
+	KUNIT_CASE(an_old_tail_is_not_full),
 	KUNIT_CASE(nothing_expires_while_the_ring_is_full),
 	KUNIT_CASE(discard_has_the_worker_come),
 	KUNIT_CASE(threshold_has_the_worker_come),
