@@ -22,7 +22,11 @@ bool hwtimer_notice_enough(const struct hwtimer_instance *instance)
 {
 	const struct hwtimer_notice *notice = &instance->notice;
 	const struct hwtimer_events *events = &instance->events;
-	u32 unread = READ_ONCE(events->unread);
+	/*
+	 * Pairs with spin_unlock(), before which hwtimer_notice_chores() sets @overdue: whoever
+	 * sees what a reader has left since sees that, too.
+	 */
+	u32 unread = smp_load_acquire(&events->unread);
 
 	/* Without the lock, events may be seen before the start, which makes settings constant. */
 	if (!unread || hwtimer_instance_new(instance))
@@ -286,8 +290,8 @@ void hwtimer_notice_chores(struct hwtimer_instance *instance)
 	spin_lock(&instance->lock);
 	tell = hwtimer_notice_check_clock(instance);
 	if (notice->due <= now) {
-		/* If enough events waited before, readers were told already. */
-		tell |= !hwtimer_notice_enough(instance);
+		/* So many were told already. Why else enough wait may not be seen in time. */
+		tell |= instance->events.unread < notice->events;
 		notice->due = HWTIMER_TICK_NONE;
 		WRITE_ONCE(notice->overdue, true);
 	} else if (notice->due != HWTIMER_TICK_NONE &&

@@ -186,8 +186,8 @@ static long ioctl_ack(struct hwtimer_instance *instance,
 
 /* The command starts an instance, and waits for others that do. */
 #define COMMAND_STARTS BIT(0)
-/* The command ends timers, which cannot be undone: it must not begin what it cannot write back. */
-#define COMMAND_ENDS BIT(1)
+/* The command must not begin what it cannot write back. */
+#define COMMAND_WRITES_FIRST BIT(1)
 
 /**
  * struct command - an ioctl
@@ -216,8 +216,8 @@ static const struct command commands[16] = {
 	COMMAND(SUBMIT, 0, COMMAND_STARTS, ioctl_submit),
 	COMMAND(BULK, 0, COMMAND_STARTS, ioctl_bulk),
 	COMMAND(QUERY, 0, 0, ioctl_query),
-	COMMAND(LIST, 0, 0, ioctl_list),
-	COMMAND(CANCEL_ALL, 0, COMMAND_ENDS, ioctl_cancel_all),
+	COMMAND(LIST, 0, COMMAND_WRITES_FIRST, ioctl_list),
+	COMMAND(CANCEL_ALL, 0, COMMAND_WRITES_FIRST, ioctl_cancel_all),
 	COMMAND(STATS, 0, 0, ioctl_stats),
 	COMMAND(NOTIFY, 0, 0, ioctl_notify),
 	COMMAND(ACK, 0, 0, ioctl_ack),
@@ -280,15 +280,16 @@ static noinline long ioctl_sized(struct hwtimer_instance *instance,
 		return -EINVAL;
 	if (_IOC_DIR(command->number) & _IOC_WRITE)
 		ret = copy_in(&argument, size, user, user_size);
-	if (!ret && command->flags & COMMAND_ENDS)
+	if (!ret && command->flags & COMMAND_WRITES_FIRST)
 		ret = copy_out(user, user_size, &argument, size);
 	if (ret)
 		return ret;
 	ret = command->execute(instance, &argument);
 	if (_IOC_DIR(command->number) & _IOC_READ &&
 	    copy_out(user, user_size, &argument, size) &&
-	    (ret <= 0 || !(command->flags & COMMAND_ENDS)))
+	    (ret <= 0 || command->number != HWTIMER_IOC_CANCEL_ALL))
 		return -EFAULT;
+	/* If CANCEL_ALL has ended timers, that cannot be undone. */
 	return ret;
 }
 

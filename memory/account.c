@@ -210,11 +210,7 @@ u64 hwtimer_account_base_bytes(void)
 	       HWTIMER_FILE_BYTES;
 }
 
-/**
- * hwtimer_account_update - update the counters bytes and bytes_peak
- * @instance: the instance; its lock is held
- */
-void hwtimer_account_update(struct hwtimer_instance *instance)
+static void account_update(struct hwtimer_instance *instance)
 {
 	u64 bytes = hwtimer_account_base_bytes() +
 		    hwtimer_table_bytes(&instance->table) +
@@ -230,18 +226,22 @@ void hwtimer_account_update(struct hwtimer_instance *instance)
 	instance->stats.bytes_peak = max(instance->stats.bytes_peak, bytes);
 }
 
-/*
- * The instance has got memory for which the account was charged @charged. Undoes the charge
- * for what the instance has not got; the caller frees that.
+/**
+ * hwtimer_account_settle - charge for what the instance has, no more and no less
+ * @instance: the instance; its lock is held
+ * @charged: what was charged for memory that it may have got since. The caller frees what it has
+ *	not got
+ *
+ * Follows each change of what the instance has. Updates the counters bytes and bytes_peak.
  */
 void hwtimer_account_settle(struct hwtimer_instance *instance, u64 charged)
 {
-	u64 before = instance->stats.bytes, gained;
+	u64 before = instance->stats.bytes;
 
 	lockdep_assert_held(&instance->lock);
-	hwtimer_account_update(instance);
-	gained = min(instance->stats.bytes - before, charged);
-	hwtimer_account_uncharge(instance->account, charged - gained);
+	account_update(instance);
+	hwtimer_account_uncharge(instance->account,
+				 before + charged - instance->stats.bytes);
 }
 
 /**
@@ -252,10 +252,5 @@ void hwtimer_account_settle(struct hwtimer_instance *instance, u64 charged)
  */
 void hwtimer_account_returned(struct hwtimer_instance *instance)
 {
-	u64 before = instance->stats.bytes;
-
-	lockdep_assert_held(&instance->lock);
-	hwtimer_account_update(instance);
-	hwtimer_account_uncharge(instance->account,
-				 before - min(before, instance->stats.bytes));
+	hwtimer_account_settle(instance, 0);
 }

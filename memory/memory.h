@@ -52,7 +52,6 @@ bool hwtimer_account_charge(struct hwtimer_account *account, u64 bytes);
 void hwtimer_account_uncharge(struct hwtimer_account *account, u64 bytes);
 
 u64 hwtimer_account_base_bytes(void);
-void hwtimer_account_update(struct hwtimer_instance *instance);
 
 /* ---- start.c ---- */
 
@@ -101,6 +100,7 @@ struct hwtimer_trim {
  *	the same as long as the instance is idle
  * @surveyed: number of records that were checked for their generations
  * @floor: the highest of these generations
+ * @stepped: a step was done that did not make the instance small
  * @doublings: how often the time for which the instance is watched has been doubled
  * @outgrown: the table that the instance has given up, and that is being freed. Only the worker
  *	uses it, until it has left the instance
@@ -115,6 +115,7 @@ struct hwtimer_shrink {
 	u32 surveyed;
 	u32 floor;
 	u32 doublings;
+	bool stepped;
 	struct hwtimer_table outgrown;
 	u64 outgrown_bytes;
 };

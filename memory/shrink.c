@@ -3,7 +3,7 @@
  * Gives memory back: chunks that stay unused, and all that an idle instance does not need.
  *
  * An instance is idle if it has no timer and no event, and if that was so for
- * HWTIMER_IDLE_TIME, apart from timers that have come and gone before. Then the worker's
+ * HWTIMER_IDLE_TIME or longer, apart from timers that have come and gone before. Then the worker's
  * chores do one step after the other, until the instance is small or a timer comes:
  *
  *	dead entries	are removed from the wheel by a compaction, so that it is empty
@@ -30,8 +30,8 @@
 #define HWTIMER_IDLE_TIME NSEC_PER_SEC
 
 /*
- * How often that time doubles, once for each survey that did not make the table small. A program
- * needs two calls to make one useless, and each takes longer than a thousand of them.
+ * How often that time doubles, once each time that the steps did not make the instance small. A
+ * program needs two calls to make all steps useless, and they take longer than a thousand calls.
  */
 #define HWTIMER_IDLE_DOUBLINGS 10
 
@@ -156,8 +156,9 @@ static void shrink_begin(struct hwtimer_instance *instance)
 	shrink->at = HWTIMER_TICK_NONE;
 	if (!shrink_pays(instance))
 		return;
-	if (shrink->surveyed && shrink->doublings < HWTIMER_IDLE_DOUBLINGS)
+	if (shrink->stepped && shrink->doublings < HWTIMER_IDLE_DOUBLINGS)
 		shrink->doublings++;
+	shrink->stepped = false;
 	shrink->scheduled = instance->stats.scheduled;
 	shrink->surveyed = 0;
 	shrink->floor = 0;
@@ -198,11 +199,8 @@ static void shrink_table(struct hwtimer_instance *instance)
 					     &shrink->surveyed, shrink->floor);
 	if (shrink->surveyed == hwtimer_table_end(&instance->table) &&
 	    hwtimer_table_return(&instance->table, shrink->floor,
-				 &shrink->outgrown)) {
+				 &shrink->outgrown))
 		shrink->outgrown_bytes = hwtimer_table_bytes(&shrink->outgrown);
-		shrink->surveyed = 0;
-		shrink->doublings = 0;
-	}
 }
 
 /*
@@ -280,10 +278,15 @@ void *hwtimer_shrink_some(struct hwtimer_instance *instance,
 	} else if (instance->stats.scheduled != shrink->scheduled) {
 		shrink_begin(instance);
 	} else if (shrink_step(instance, surplus, &memory)) {
+		shrink->stepped = true;
 		/* Others that are due by now may come before the next slice. */
 		shrink_at(instance, now);
 	} else {
 		shrink->at = HWTIMER_TICK_NONE;
+		/* The table may have to stay as it is: see hwtimer_table_return(). */
+		shrink->stepped = shrink_pays(instance);
+		if (!shrink->stepped)
+			shrink->doublings = 0;
 	}
 	return memory;
 }

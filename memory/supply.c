@@ -4,6 +4,7 @@
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/sched/signal.h>
 
 #include "alloc.h"
 #include "constants.h"
@@ -366,6 +367,18 @@ static bool shortage_curable(const struct shortage *shortage)
 }
 
 /*
+ * Whether there is all memory that @demand needs, but for records. An operation finds out itself
+ * that there is none; to reschedule a pending timer needs none.
+ */
+static bool only_records_missing(const struct hwtimer_instance *instance,
+				 const struct hwtimer_demand *demand)
+{
+	return !wheel_crowded(instance, demand) &&
+	       !ring_crowded(instance, demand) &&
+	       !chunks_missing(instance, demand);
+}
+
+/*
  * hwtimer_supply_reserve() for an instance that has too little memory. Called with the lock
  * held; releases it to allocate, after each wheel_tidy(), and after what moves timers, so
  * that no hold does more than one of these.
@@ -387,8 +400,12 @@ static noinline int supply_reserve_slowly(struct hwtimer_instance *instance,
 
 		if (supply_free_block(instance, &supply))
 			continue;
-		if ((outgrown || err) &&
+		/* A program that is being killed ends soon. */
+		if ((outgrown || (err && !fatal_signal_pending(current))) &&
 		    wheel_tidy(instance, demand, err, &swept)) {
+			/* Less may be missing when the dead entries are gone. */
+			if (!instance->wheel.sweeping)
+				err = 0;
 			spin_unlock(&instance->lock);
 			cond_resched();
 			spin_lock(&instance->lock);
@@ -418,7 +435,7 @@ static noinline int supply_reserve_slowly(struct hwtimer_instance *instance,
 		supply_free_wheel(instance, &supply);
 	/* The chunks that could be had are of no use to the requests that are refused. */
 	hwtimer_shrink_trim(instance);
-	return -ENOMEM;
+	return only_records_missing(instance, demand) ? 0 : -ENOMEM;
 }
 
 /*
@@ -451,8 +468,8 @@ supply_ample(const struct hwtimer_instance *instance,
  * @demand: what the requests in this hold of the lock may need
  *
  * After success, the instance has all memory that the timers will need until their events
- * are read. After a failure, it may have got some of it, so the caller uses
- * hwtimer_shrink_ended().
+ * are read, but for records: an operation that needs one checks itself that there is one. After a
+ * failure, it may have got some of it, so the caller uses hwtimer_shrink_ended().
  *
  * Return: 0 or -ENOMEM; the lock is held in both cases. May sleep.
  */

@@ -711,6 +711,11 @@ FIXTURE_VARIANT_ADD(hears, read_with_little_room)
 	.way = { .threads = 1, .room = 3, .kind = BLOCK },
 };
 
+FIXTURE_VARIANT_ADD(hears, read_one_by_one)
+{
+	.way = { .threads = 1, .room = 1, .kind = BLOCK },
+};
+
 FIXTURE_VARIANT_ADD(hears, read_with_much_room)
 {
 	.way = { .threads = 1, .room = ROOMY, .kind = BLOCK },
@@ -905,28 +910,6 @@ TEST_F(bound, highest_number_that_comes_later)
 		ASSERT_LT(0, dev_read(self->fd, self->events, 1500));
 	}
 	close(epoll);
-}
-
-/* ---- a crowd in one tick ---- */
-
-/* So many that the queue is full over and over */
-#define CROWD 100000
-
-TEST_F(hears, of_a_crowd)
-{
-	unsigned int n = scaled(CROWD);
-
-	/* A call for each few events takes long. */
-	if (variant->way.room < 100)
-		n = 3 * EVENTS_MAX;
-	hear(_metadata, self->fd, &variant->way, n, false);
-}
-
-TEST_F(bound, a_crowd_one_by_one)
-{
-	struct way way = { .threads = 1, .room = 1, .kind = BLOCK };
-
-	hear(_metadata, self->fd, &way, 3 * EVENTS_MAX, false);
 }
 
 /* ---- a program that does not run ---- */

@@ -27,7 +27,7 @@ static bool set_priority(pid_t pid, int priority)
 {
 	const struct sched_param param = { .sched_priority = priority };
 
-	return !sched_setscheduler(pid, priority ? SCHED_FIFO : SCHED_OTHER,
+	return !sched_setscheduler(pid, priority ? SCHED_RR : SCHED_OTHER,
 				   &param);
 }
 

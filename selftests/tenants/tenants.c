@@ -479,7 +479,7 @@ static bool preempts_all(void)
  *
  * With PREEMPT_RT, an attacker may be throttled while it holds one of the locks that the kernel's
  * allocators and its memory cgroups have for each processor. fork() and the end of the child take
- * them, too.
+ * them, too, and so do open() and a first timer.
  */
 static void measure(struct __test_metadata *_metadata, struct board *board,
 		    const struct row *row, struct figures *figures)
@@ -490,6 +490,7 @@ static void measure(struct __test_metadata *_metadata, struct board *board,
 		.forks.waits = 1,
 		.forks.periods = preempts_all() ? 2 : 0,
 		.starts.waits = 3,
+		.starts.periods = preempts_all() ? 2 : 0,
 	};
 	for (int i = 0; i < rounds(); i++) {
 		struct window window = row->besides & RESTS ?

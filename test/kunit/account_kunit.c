@@ -345,6 +345,77 @@ static void cancelled_timers_make_room(struct kunit *test)
 	pair_destroy(test, pair);
 }
 
+/* Schedules timers until no record is left. Has chunks for moving them, and gets no more memory. */
+static u32 use_all_records(struct kunit *test, struct pair *pair, u32 least,
+			   u64 *ids)
+{
+	const struct hwtimer_demand moves = { .moves = 64 };
+	u32 count = 0;
+
+	hwtimer_account_limit = BYTES;
+	do {
+		KUNIT_EXPECT_EQ(test,
+				fake_schedule(pair->a, FAKE_HOUR, &ids[count]),
+				0);
+		count++;
+	} while (count < least || hwtimer_table_spare(&pair->a->table));
+	KUNIT_EXPECT_EQ(test, hwtimer_supply_reserve(pair->a, &moves), 0);
+	spin_unlock(&pair->a->lock);
+	hwtimer_account_limit = used(pair->account);
+	return count;
+}
+
+/* A pending timer keeps its record. So whoever cannot schedule can still push timers out. */
+static void push_out_at_the_limit(struct kunit *test, u32 least)
+{
+	static u64 ids[4 * HWTIMER_SLOT_RECORDS];
+	struct hwtimer_request requests[3] = {};
+	struct pair *pair = pair_create(test, 1 << 20);
+	u32 count = use_all_records(test, pair, least, ids);
+	u32 i, round;
+	u64 id;
+
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < ARRAY_SIZE(requests); i++)
+			requests[i] = (struct hwtimer_request){
+				.op = HWTIMER_OP_RESCHEDULE,
+				.flags = HWTIMER_REQ_REARM,
+				.time = 2 * FAKE_HOUR,
+				.id = ids[(3 * round + i) % count],
+			};
+		hwtimer_request_run(pair->a, requests, round ? 3 : 1);
+		for (i = 0; i < (round ? 3 : 1); i++)
+			KUNIT_EXPECT_EQ(test, requests[i].result, 0);
+	}
+	/* What needs a record is refused, and changes nothing, also beside what needs none. */
+	requests[0] = (struct hwtimer_request){ .op = HWTIMER_OP_SCHEDULE,
+						.time = FAKE_HOUR };
+	requests[1].flags = 0;
+	hwtimer_request_run(pair->a, requests, 2);
+	KUNIT_EXPECT_EQ(test, requests[0].result, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, requests[1].result, 0);
+	KUNIT_EXPECT_EQ(test, fake_schedule(pair->a, FAKE_HOUR, &id), -ENOMEM);
+	requests[0] = (struct hwtimer_request){
+		.op = HWTIMER_OP_RESCHEDULE,
+		.flags = HWTIMER_REQ_REARM | HWTIMER_REQ_CREATE,
+		.time = FAKE_HOUR,
+	};
+	requests[1].flags = HWTIMER_REQ_REARM;
+	requests[1].interval = FAKE_HOUR;
+	hwtimer_request_run(pair->a, requests, 2);
+	KUNIT_EXPECT_EQ(test, requests[0].result, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, requests[1].result, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, pair->a->stats.pending, count);
+	hwtimer_account_limit = BYTES;
+	pair_destroy(test, pair);
+}
+
+static void timers_are_pushed_out_at_the_limit(struct kunit *test)
+{
+	push_out_at_the_limit(test, 1);
+	push_out_at_the_limit(test, HWTIMER_START_RECORDS + 1);
+}
+
 /* Frees all spare chunks that hwtimer_shrink_trim() would have freed some time. */
 static void trim_all(struct hwtimer_instance *instance)
 {
@@ -436,6 +507,7 @@ static struct kunit_case account_test_cases[] = {
 	KUNIT_CASE(memory_is_refused),
 	KUNIT_CASE(the_whole_wheel_is_refused),
 	KUNIT_CASE(cancelled_timers_make_room),
+	KUNIT_CASE(timers_are_pushed_out_at_the_limit),
 	KUNIT_CASE(chunks_that_are_freed_come_back),
 	KUNIT_CASE(a_closed_instance_is_charged_until_it_is_freed),
 	KUNIT_CASE(an_instance_is_memory_too),

@@ -10,6 +10,7 @@
 #include <linux/uio.h>
 
 #include "fake.h"
+#include "memory/supply.h"
 
 u64 fake_now;
 
@@ -234,18 +235,23 @@ void __user *fake_user_memory(struct kunit *test, size_t bytes)
 void fake_check_books(struct kunit *test, struct hwtimer_instance *instance)
 {
 	const struct hwtimer_stats *stats = &instance->stats;
-	u64 charged = stats->bytes;
+	struct hwtimer_account *account = instance->account;
+	u64 before = stats->bytes;
 
 	spin_lock(&instance->lock);
-	hwtimer_account_update(instance);
+	hwtimer_account_returned(instance);
 	spin_unlock(&instance->lock);
+	KUNIT_EXPECT_EQ(test, before, stats->bytes);
+	/* Nobody else is charged to the same account. */
+	if (account && account->users == 1)
+		KUNIT_EXPECT_EQ(test, atomic64_read(&account->bytes),
+				stats->bytes);
 	KUNIT_EXPECT_EQ(test, stats->scheduled + stats->rearmed,
 			stats->pending + stats->cancelled + stats->expired);
 	KUNIT_EXPECT_EQ(test, stats->expired,
 			stats->ready + stats->delivered + stats->discarded);
 	KUNIT_EXPECT_EQ(test, hwtimer_instance_timers(instance),
 			stats->pending + stats->ready);
-	KUNIT_EXPECT_EQ(test, charged, stats->bytes);
 	KUNIT_EXPECT_LE(test, hwtimer_instance_timers(instance),
 			instance->settings.timers);
 }

@@ -708,7 +708,7 @@ proctype chores()
 
 	do
 	:: atomic { unread > 0 && threshold > 1 && !overdue ->
-		tell = !ENOUGH;
+		tell = unread < threshold;
 #ifdef FAULT_DELAY_UNTOLD
 		tell = false;
 #endif

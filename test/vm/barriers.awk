@@ -11,7 +11,7 @@
 # Prints a line for each fault; the last line is the number of barriers.
 
 BEGIN {
-	KNOWN = " prepare_to_wait prepare_to_wait_event "
+	KNOWN = " prepare_to_wait prepare_to_wait_event spin_unlock "
 	BARRIER = "(smp_[a-z_]*(mb|acquire|release)[a-z_]*|(try_)?(cmp)?xchg" \
 		"|wq_has_sleeper|atomic_thread_fence)\\("
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Lists with the kernel's names, as far as the module uses them */
+/* Lists with the kernel's names */
 #ifndef SIM_LINUX_LIST_H
 #define SIM_LINUX_LIST_H
 
@@ -54,27 +54,6 @@ static inline void list_del_init(struct list_head *entry)
 	INIT_LIST_HEAD(entry);
 }
 
-/* As with CONFIG_DEBUG_LIST, nobody may use the entry again. */
-static inline void list_del(struct list_head *entry)
-{
-	list_del_init(entry);
-	entry->next = NULL;
-	entry->prev = NULL;
-}
-
-static inline void list_move(struct list_head *entry, struct list_head *head)
-{
-	list_del(entry);
-	list_add(entry, head);
-}
-
-static inline void list_move_tail(struct list_head *entry,
-				  struct list_head *head)
-{
-	list_del(entry);
-	list_add_tail(entry, head);
-}
-
 #define list_entry(p, type, member) container_of(p, type, member)
 #define list_first_entry(head, type, member) \
 	list_entry((head)->next, type, member)
@@ -83,9 +62,6 @@ static inline void list_move_tail(struct list_head *entry,
 #define list_for_each_entry(p, head, member)                 \
 	for (p = list_first_entry(head, typeof(*p), member); \
 	     &p->member != (head); p = list_next_entry(p, member))
-#define list_for_each_entry_continue(p, head, member)              \
-	for (p = list_next_entry(p, member); &p->member != (head); \
-	     p = list_next_entry(p, member))
 #define list_for_each_entry_safe(p, n, head, member)         \
 	for (p = list_first_entry(head, typeof(*p), member), \
 	    n = list_next_entry(p, member);                  \
