@@ -140,12 +140,13 @@ static long batch_run_with(const struct batch *batch)
 {
 	u64 small[BATCH_SMALL / sizeof(u64)] __uninitialized;
 	void *memory;
+	size_t size;
 	long ret;
 
 	if (batch->count <= sizeof(small) / batch->size)
 		return batch_run(batch, small);
-	memory = hwtimer_memory_get(
-		min(batch->count, HWTIMER_HOLD) * batch->size, 0);
+	size = min(batch->count, HWTIMER_HOLD) * batch->size;
+	memory = hwtimer_memory_get(size, 0);
 	if (!memory)
 		return -ENOMEM;
 	ret = batch_run(batch, memory);
