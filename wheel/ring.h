@@ -59,7 +59,7 @@ static inline bool hwtimer_events_full(const struct hwtimer_events *events)
 	u32 used = READ_ONCE(events->tail) - READ_ONCE(events->head);
 
 	/* Without the lock, the head may be newer than the tail. */
-	return (s32)used > (s32)READ_ONCE(events->bound);
+	return (int)used > (int)READ_ONCE(events->bound);
 }
 
 /* The id in entry @nr. */
