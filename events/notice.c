@@ -290,7 +290,10 @@ void hwtimer_notice_chores(struct hwtimer_instance *instance)
 	spin_lock(&instance->lock);
 	tell = hwtimer_notice_check_clock(instance);
 	if (notice->due <= now) {
-		/* So many were told already. Why else enough wait may not be seen in time. */
+		/*
+		 * Readers were told when the threshold was reached. A full ring or the limit of
+		 * timers does not count: poll(), without the lock, may look before and after it.
+		 */
 		tell |= instance->events.unread < notice->events;
 		notice->due = HWTIMER_TICK_NONE;
 		WRITE_ONCE(notice->overdue, true);

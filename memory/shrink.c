@@ -30,8 +30,8 @@
 #define HWTIMER_IDLE_TIME NSEC_PER_SEC
 
 /*
- * How often that time doubles, once each time that the steps did not make the instance small. A
- * program needs two calls to make all steps useless, and they take longer than a thousand calls.
+ * How often that time doubles at most: once each time that a timer came before the steps had made
+ * the instance small. With two calls, a program undoes steps that take as long as thousands.
  */
 #define HWTIMER_IDLE_DOUBLINGS 10
 

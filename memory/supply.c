@@ -298,15 +298,16 @@ static bool wheel_tidy(struct hwtimer_instance *instance,
 		       bool *swept)
 {
 	struct hwtimer_wheel *wheel = &instance->wheel;
+	bool sweeps = wheel->sweeping ||
+		      (!*swept && tidy_pays(instance, demand));
 
 	lockdep_assert_held(&instance->lock);
-	if (wheel->refile.active) {
+	/* A request that is refused needs the end of a refile for the sweep only. */
+	if (wheel->refile.active && (!err || sweeps)) {
 		hwtimer_wheel_refile_step(wheel);
 		return true;
 	}
-	if (!err && !wheel_crowded(instance, demand))
-		return false;
-	if (!wheel->sweeping && (*swept || !tidy_pays(instance, demand)))
+	if (!sweeps || (!err && !wheel_crowded(instance, demand)))
 		return false;
 	*swept = true;
 	hwtimer_wheel_compact(wheel, true);
@@ -404,7 +405,7 @@ static noinline int supply_reserve_slowly(struct hwtimer_instance *instance,
 		if ((outgrown || (err && !fatal_signal_pending(current))) &&
 		    wheel_tidy(instance, demand, err, &swept)) {
 			/* Less may be missing when the dead entries are gone. */
-			if (!instance->wheel.sweeping)
+			if (swept && !instance->wheel.sweeping)
 				err = 0;
 			spin_unlock(&instance->lock);
 			cond_resched();
